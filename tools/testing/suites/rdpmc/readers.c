@@ -132,11 +132,6 @@ static void do_nothing(struct reader *reader, unsigned int round)
 	(void)round;
 }
 
-static void running(void)
-{
-	after_each_kind("running", do_nothing);
-}
-
 static void do_restart(struct reader *reader, unsigned int round)
 {
 	(void)round;
@@ -144,21 +139,11 @@ static void do_restart(struct reader *reader, unsigned int round)
 	event_enable(reader->fd);
 }
 
-static void restarted(void)
-{
-	after_each_kind("disabled and enabled", do_restart);
-}
-
 static void do_sleep(struct reader *reader, unsigned int round)
 {
 	(void)reader;
 	(void)round;
 	usleep(100);
-}
-
-static void slept(void)
-{
-	after_each_kind("scheduled out and in", do_sleep);
 }
 
 static void do_reset(struct reader *reader, unsigned int round)
@@ -170,8 +155,11 @@ static void do_reset(struct reader *reader, unsigned int round)
 		do_restart(reader, round);
 }
 
-static void reset(void)
+static void running(void)
 {
+	after_each_kind("running", do_nothing);
+	after_each_kind("disabled and enabled", do_restart);
+	after_each_kind("scheduled out and in", do_sleep);
 	after_each_kind("reset", do_reset);
 }
 
@@ -240,10 +228,7 @@ static void offset_stays(void)
 }
 
 static const struct ktap_case cases[] = {
-	{ "readers are right about a running event", running },
-	{ "readers are right after disable and enable", restarted },
-	{ "readers are right after a context switch", slept },
-	{ "readers are right after RESET", reset },
+	{ "readers are right after restarts, context switches and RESET", running },
 	{ "readers are right after a move to another CPU", migrated },
 	{ "readers are right about multiplexed events", rotated },
 	{ "the offset of a counting event is the same after each restart", offset_stays },

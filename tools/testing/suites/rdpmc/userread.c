@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * userread.c - counters that user space reads are right at every moment, and show no other task's
- * counts
+ * userread.c - counters that user space reads show no other task's counts, and nothing while the
+ * limiter throttles their event. pmu-validate has the reads themselves.
  *
  * For guests with one CPU where user instructions count exactly: a count that another task leaves
  * behind stays in the counters that this task could read. usersmp.c has the races between CPUs.
@@ -23,38 +23,6 @@
 #include "perf_util.h"
 #include "user_util.h"
 
-#define READS		1000000
-#define BATCH		100
-
-/* Results of a million reads */
-static struct {
-	unsigned int reads;
-	unsigned int syscalls;
-	unsigned int backwards;
-	unsigned int beyond;
-	unsigned int stopped;
-	unsigned int width;
-} sum;
-
-/* Make BATCH reads, each between one read(2) before and one after. */
-static void read_batch(struct reader *reader)
-{
-	u64 last = event_read(reader->fd), value;
-	unsigned int i;
-
-	for (i = 0; i < BATCH; i++) {
-		if (!user_read(reader->page, &value)) {
-			sum.syscalls++;
-			value = event_read(reader->fd);
-		}
-		sum.backwards += value < last;
-		last = value;
-	}
-	sum.reads += BATCH;
-	sum.beyond += event_read(reader->fd) < last;
-	sum.width += reader->page->pmc_width != reader->width;
-}
-
 /* Read a count that user space must be able to read. */
 static __attribute__((noinline)) u64 must_read(struct reader *reader)
 {
@@ -63,177 +31,6 @@ static __attribute__((noinline)) u64 must_read(struct reader *reader)
 	if (!user_read(reader->page, &value))
 		ktap_fail("a read of an event that counts: expected one, got none");
 	return value;
-}
-
-static void check_stopped(struct reader *reader)
-{
-	sum.stopped += reader->page->index != 0 ||
-		       (u64)reader->page->offset != event_read(reader->fd);
-}
-
-static bool check_sum(void)
-{
-	expect_eq("reads that went backwards", 0, sum.backwards);
-	expect_eq("batches that read(2) was behind of", 0, sum.beyond);
-	expect_eq("stopped events whose page was not their count", 0, sum.stopped);
-	return expect_eq("batches with another width", 0, sum.width);
-}
-
-static void page(void)
-{
-	struct reader reader;
-	u64 value, count;
-
-	if (!reader_open(&reader, ARCH_EVENT_INSTRUCTIONS, 0))
-		return;
-	expect_eq("cap_user_rdpmc", 1, reader.page->cap_user_rdpmc);
-	expect_eq("width", arch_user_width(false), reader.page->pmc_width);
-	expect_eq("index before it counts", 0, reader.page->index);
-	expect_eq("offset before it counts", 0, reader.page->offset);
-	event_enable(reader.fd);
-	expect_ne("index while it counts", 0, reader.page->index);
-	value = must_read(&reader);
-	event_disable(reader.fd);
-	count = event_read(reader.fd);
-	expect_range("what was read while it counted", 1, count, value);
-	expect_eq("index when stopped", 0, reader.page->index);
-	expect_eq("offset when stopped", count, reader.page->offset);
-	event_reset(reader.fd);
-	expect_eq("offset when reset", 0, reader.page->offset);
-	reader_close(&reader);
-}
-
-static void million(void)
-{
-	struct reader reader;
-	unsigned int batch;
-	u64 value;
-
-	memset(&sum, 0, sizeof(sum));
-	if (!reader_open(&reader, ARCH_EVENT_INSTRUCTIONS, 0))
-		return;
-	event_enable(reader.fd);
-	for (batch = 0; batch < READS / BATCH; batch++) {
-		read_batch(&reader);
-		switch (batch % 5) {
-		case 0:
-			event_disable(reader.fd);
-			check_stopped(&reader);
-			event_enable(reader.fd);
-			break;
-		case 1:
-			event_reset(reader.fd);
-			if (user_read(reader.page, &value) && value > 100000) {
-				ktap_fail("a read after RESET: expected 0..100000, got %llu",
-					  (unsigned long long)value);
-				batch = READS;
-			}
-			break;
-		case 2:
-			/*
-			 * This loop wraps the counters in guests where they start near the wrap.
-			 */
-			known_loop(1000);
-			break;
-		case 3:
-			sched_yield();
-			break;
-		}
-	}
-	check_sum();
-	expect_eq("reads", READS, sum.reads);
-	expect_eq("reads that took read(2)", 0, sum.syscalls);
-	reader_close(&reader);
-}
-
-/* More events than counters: some are always without one. */
-static void multiplexed(void)
-{
-	struct reader readers[2 * ARCH_MAX_COUNTERS];
-	unsigned int wanted = 2 * arch_counters().instructions, nr, i, round;
-
-	memset(&sum, 0, sizeof(sum));
-	for (nr = 0; nr < wanted; nr++) {
-		if (!reader_open(&readers[nr], ARCH_EVENT_INSTRUCTIONS, 0))
-			goto out;
-		event_enable(readers[nr].fd);
-	}
-	for (round = 0; round < 200; round++) {
-		known_loop(200000);
-		for (i = 0; i < nr; i++)
-			read_batch(&readers[i]);
-	}
-	check_sum();
-	expect_range("reads of events without a counter", 1, sum.reads - 1, sum.syscalls);
-	for (i = 0; i < nr; i++) {
-		event_disable(readers[i].fd);
-		check_stopped(&readers[i]);
-	}
-	expect_eq("stopped events whose page was not their count", 0, sum.stopped);
-out:
-	while (nr--)
-		reader_close(&readers[nr]);
-}
-
-/* Read every counter that an ordinary event may have, also wide ones. */
-static void every_counter(void)
-{
-	struct reader readers[ARCH_MAX_COUNTERS];
-	unsigned int wanted = arch_counters().instructions, nr, i, j, seen = 0;
-
-	for (nr = 0; nr < wanted; nr++) {
-		if (!reader_open(&readers[nr], ARCH_EVENT_INSTRUCTIONS, 0))
-			goto out;
-		event_enable(readers[nr].fd);
-	}
-	for (i = 0; i < nr; i++) {
-		u64 first, second;
-
-		if (!expect_ne("index", 0, readers[i].page->index))
-			continue;
-		seen++;
-		for (j = 0; j < i; j++)
-			expect_ne("index of another event", readers[j].page->index,
-				  readers[i].page->index);
-		first = must_read(&readers[i]);
-		known_loop(1000);
-		second = must_read(&readers[i]);
-		expect_range("instructions between two reads", LOOP_INSNS * 1000,
-			     LOOP_INSNS * 1000 + 60, second - first);
-	}
-	expect_eq("counters", nr, seen);
-out:
-	while (nr--)
-		reader_close(&readers[nr]);
-}
-
-static __attribute__((noipa)) u64 read_loop(struct reader *reader, unsigned long iterations)
-{
-	u64 first = must_read(reader);
-
-	known_loop(iterations);
-	return must_read(reader) - first;
-}
-
-static void exact(void)
-{
-	static const u64 configs[] = { 0, ARCH_CONFIG1_LONG };
-	struct reader reader;
-	unsigned int i;
-	u64 least;
-
-	for (i = 0; i < ARRAY_SIZE(configs); i++) {
-		if (i && !arch_long_counters())
-			continue;
-		if (!reader_open(&reader, ARCH_EVENT_INSTRUCTIONS, configs[i]))
-			return;
-		expect_eq("width", arch_user_width(configs[i]), reader.page->pmc_width);
-		event_enable(reader.fd);
-		least = read_loop(&reader, 1);
-		expect_eq("instructions of the loop", LOOP_INSNS * 5000000LL,
-			  read_loop(&reader, 5000001) - least);
-		reader_close(&reader);
-	}
 }
 
 /* The instruction counter is its own clock. */
@@ -301,31 +98,6 @@ static void times(void)
 			break;
 	}
 out:
-	reader_close(&reader);
-}
-
-/* Overflows, samples and new periods come between the reads. */
-static void sampling(void)
-{
-	struct perf_event_attr attr;
-	struct reader reader;
-	unsigned int round;
-	u64 period = 1009;
-
-	memset(&sum, 0, sizeof(sum));
-	attr_init(&attr, ARCH_EVENT_INSTRUCTIONS);
-	attr.sample_period = period;
-	if (!reader_open_attr(&reader, &attr))
-		return;
-	event_enable(reader.fd);
-	for (round = 0; round < 500; round++) {
-		read_batch(&reader);
-		if (round % 50 == 49) {
-			period += 1000;
-			ioctl(reader.fd, PERF_EVENT_IOC_PERIOD, &period);
-		}
-	}
-	check_sum();
 	reader_close(&reader);
 }
 
@@ -630,14 +402,8 @@ static void refusals(void)
 #endif
 
 static const struct ktap_case cases[] = {
-	{ "the page while an event starts and stops", page },
-	{ "a million reads between read(2)s", million },
-	{ "reads of multiplexed events are right", multiplexed },
-	{ "every counter can be read", every_counter },
-	{ "instructions between two reads are exact", exact },
 	{ "a read in user space costs less than a system call", cost },
 	{ "times read in user space advance as read(2) has them", times },
-	{ "reads of a sampling event are right", sampling },
 	{ "reads of a throttled event are right", throttled },
 	{ "other tasks see nothing", other_tasks },
 	{ "other readers see nothing", other_readers },
