@@ -3,7 +3,8 @@
 #
 # pmu-validate as a suite of tools/testing, on corepmu's PMU or on the built-in driver's. A
 # guest can select areas by corepmu_test.validate=AREA,... on the kernel's command line, or
-# the checks that take minutes by corepmu_test.validate=long.
+# the checks that take minutes by corepmu_test.validate=long. The area "basic" is a check or two of
+# each area.
 
 areas=$(sed -n 's/.*corepmu_test\.validate=\([a-z,]*\).*/\1/p' /proc/cmdline)
 set --
@@ -11,8 +12,17 @@ case $areas in
 long) set -- --long --filter 2^32 ;;
 *)
 	for area in $(echo "$areas" | tr , ' '); do
-		set -- "$@" --filter "$area:"
+		[ "$area" = basic ] || set -- "$@" --filter "$area:"
 	done
+	;;
+esac
+case $areas in
+*basic*)
+	set -- "$@" --filter "instructions of a known loop" --filter "cycles advance" \
+		--filter "count: user and kernel" --filter "sample: a sample every" \
+		--filter "members of the largest group" --filter "twice as many events" \
+		--filter "children and grandchildren" --filter "user space and kernel" \
+		--filter "an event with its type" --filter "generic events with its type"
 	;;
 esac
 # Perf core of Linux 7.3 fails this check with every driver: known-defects.cfg, inherit-stat-read.
