@@ -101,18 +101,25 @@ static void too_large_of(bool kernel, bool running)
 }
 
 /* Events that count the kernel also count while a driver tries to place them: check both. */
-static void too_large(void)
+static void judge_too_large(bool running)
 {
 	if (pmu.group_opened >= MANY) {
 		ktap_skip("even the largest tried group, of %u, was accepted", pmu.group_opened);
 		return;
 	}
-	too_large_of(false, false);
-	too_large_of(false, true);
-	if (pmu.has & NEED_KERNEL) {
-		too_large_of(true, false);
-		too_large_of(true, true);
-	}
+	too_large_of(false, running);
+	if (pmu.has & NEED_KERNEL)
+		too_large_of(true, running);
+}
+
+static void too_large(void)
+{
+	judge_too_large(false);
+}
+
+static void too_large_running(void)
+{
+	judge_too_large(true);
 }
 
 static void disabled_members(void)
@@ -342,6 +349,9 @@ static const struct check checks[] = {
 	{ "group", "one event too many",
 	  MAN "EINVAL: \"there is not enough room to add the selected event.\"",
 	  too_large, NEED_GROUPS },
+	{ "group", "one event too many for a group that runs",
+	  MAN "EINVAL: \"there is not enough room to add the selected event.\"",
+	  too_large_running, NEED_GROUPS },
 	{ "group", "one read of all",
 	  MAN "PERF_FORMAT_GROUP: \"Allows all counter values in an event group to be read with one read.\"",
 	  one_read, NEED_GROUPS },
