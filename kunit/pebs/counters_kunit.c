@@ -291,6 +291,75 @@ static void counters_registers(struct kunit *test)
 	fixture_close(other);
 }
 
+#define SLOTS		0x0400
+#define METRIC		0x8000
+
+static const struct x86_model_cpu with_metrics = {
+	.name = "PEBS format 6 with metrics", .family = 6, .model = 0x6a, .version = 5,
+	.nr_gp = 8, .gp_width = 48, .nr_fixed = 4, .fixed_map = 0xf, .fixed_width = 48,
+	.full_width = true, .nr_events = 8, .metrics = 4, .pebs = 6,
+};
+
+static struct testbed metrics_testbed;
+
+static struct perf_event *open_raw(struct fixture *b, struct perf_event *group, u64 config)
+{
+	const struct perf_event_attr attr = { .type = PERF_TYPE_RAW, .config = config };
+
+	return open_in_group(b, group, &attr, false);
+}
+
+/* Count slots, and set PERF_METRICS to the share of one metric in all of them. */
+static void run_slots(u64 slots, u8 share)
+{
+	x86_model_run(SLOTS, true, slots);
+	pebs_model()->metrics = share;
+}
+
+/* Slots and a metric have their counts at the record, too. */
+static void counters_of_topdown(struct kunit *test)
+{
+	const struct perf_event_attr attr = sampling_attr(100);
+	struct perf_event *sampling;
+	struct fixture *b;
+
+	metrics_testbed = *testbed_by_name("intel-pebs-fmt6");
+	metrics_testbed.cpu = &with_metrics;
+	b = fixture_start(test, &metrics_testbed);
+	leader = open_raw(b, NULL, SLOTS);
+	member = open_raw(b, leader, METRIC);
+	sampling = open_in_group(b, leader, &attr, false);
+	b->on_sample = note_counts;
+	start_group(b);
+	KUNIT_ASSERT_EQ(test, fixture_add(sampling, PERF_EF_START), 0);
+	b->testbed->ops->hold(true);
+	run_slots(1000, 51);
+	fixture_run(b, TESTBED_INSTRUCTIONS, 100);
+	run_slots(200000, 85);
+	b->testbed->ops->hold(false);
+	KUNIT_ASSERT_EQ(test, nr_notes, 1);
+	KUNIT_EXPECT_EQ(test, leader_counts[0], 1000);
+	KUNIT_EXPECT_EQ(test, member_counts[0], 200);
+	KUNIT_EXPECT_EQ(test, fixture_read(leader), 201000);
+	KUNIT_EXPECT_EQ(test, fixture_read(member), 67000);
+	/* The registers are 0 again. */
+	run_slots(300000, 51);
+	fixture_run(b, TESTBED_INSTRUCTIONS, 100);
+	KUNIT_ASSERT_EQ(test, nr_notes, 2);
+	KUNIT_EXPECT_EQ(test, leader_counts[1], 501000);
+	KUNIT_EXPECT_EQ(test, member_counts[1], 127000);
+	fixture_del(leader);
+	fixture_del(member);
+	fixture_del(sampling);
+	KUNIT_EXPECT_EQ(test, local64_read(&leader->count), 501000);
+	KUNIT_EXPECT_EQ(test, local64_read(&member->count), 127000);
+	b->on_sample = NULL;
+	fixture_close(sampling);
+	fixture_close(member);
+	fixture_close(leader);
+	fixture_end(b);
+}
+
 /* A reload overwrites the counts since the overflow; the event gets them from the record. */
 static void counters_keep_lost_counts(struct kunit *test)
 {
@@ -394,6 +463,7 @@ static struct kunit_suite counters_suite = {
 };
 
 static struct kunit_case parse_cases[] = {
+	KUNIT_CASE(counters_of_topdown),
 	KUNIT_CASE(counters_parsed),
 	KUNIT_CASE(counters_parsed_arch),
 	{ }

@@ -52,6 +52,7 @@ struct intel_uarch;
  * @pebs_counters: counters that support architectural PEBS, a bit each
  * @pebs_dist: counters of @pebs_counters that support PDIR (precise_ip 3), a bit each
  * @pebs_recorded: counters whose values PEBS records can have, a bit each
+ * @pebs_metrics: topdown metrics that PEBS records can have, numbered as @metrics
  * @ds_bit: bit of @global_status and @global_clear: the buffer has PEBS records; or 0
  * @trace_bit: bit of @global_status and @global_clear: Intel PT's handler must run; or 0
  * @special: status bits that need more than the overflow handling of a counter: @frozen,
@@ -110,6 +111,7 @@ struct x86_desc {
 	u64		pebs_counters;
 	u64		pebs_dist;
 	u64		pebs_recorded;
+	u64		pebs_metrics;
 	u64		ds_bit;
 	u64		trace_bit;
 	u64		special;

@@ -263,7 +263,7 @@ static u64 *put_groups(const struct x86_model *m, u64 *at, u64 groups)
 		at = lbr_model_put(m, at + 6, x86_model_this()->lbr_nr);
 	}
 	if (groups & (GROUP_GP | GROUP_FIXED)) {
-		at = pebs_model_put_counters(m, at, recorded(m, groups));
+		at = pebs_model_put_counters(m, at, recorded(m, groups), false);
 		/* Pieces consist of units of 16 bytes. */
 		if (hweight64(recorded(m, groups)) & 1)
 			*at++ = 0;

@@ -28,6 +28,8 @@ bool pebs_model_no_latency;
 #define DATA_CFG_BITS		(GENMASK_ULL(3, 0) | GENMASK_ULL(31, 24))
 /* From format 6 on: the counters group, and bitmaps of its counters */
 #define DATA_CFG_COUNTERS	BIT_ULL(4)
+#define DATA_CFG_METRICS	BIT_ULL(5)
+#define SLOTS			3
 #define DATA_CFG_GP_SHIFT	32
 #define DATA_CFG_FIXED_SHIFT	48
 
@@ -100,6 +102,7 @@ static u64 data_cfg_bits(void)
 		return DATA_CFG_BITS;
 
 	return DATA_CFG_BITS | DATA_CFG_COUNTERS |
+	       (x86_model_this()->metrics ? DATA_CFG_METRICS : 0) |
 	       GENMASK_ULL(x86_model_this()->nr_gp - 1, 0) << DATA_CFG_GP_SHIFT |
 	       (u64)intel_model_fixed() << DATA_CFG_FIXED_SHIFT;
 }
@@ -209,19 +212,24 @@ static size_t write_skylake(const struct x86_model *m, u64 *at, u64 counters)
  * @m: this CPU; its counters have not been reloaded yet
  * @at: place of the group
  * @recorded: the group's counters, a bit each
+ * @metrics: the group has the slots counter and PERF_METRICS, too
  *
  * SDM volume 3, "Adaptive PEBS": bitmaps of 32 bits, whether metrics follow, and the values.
  *
  * Return: end of the group
  */
-u64 *pebs_model_put_counters(const struct x86_model *m, u64 *at, u64 recorded)
+u64 *pebs_model_put_counters(const struct x86_model *m, u64 *at, u64 recorded, bool metrics)
 {
 	*at++ = recorded;
-	*at++ = 0;
+	*at++ = metrics ? 3 : 0;
 	for (; recorded; recorded &= recorded - 1) {
 		int idx = __ffs64(recorded);
 
 		*at++ = idx < FIXED_BASE ? m->counter[idx] : m->fixed[idx - FIXED_BASE];
+	}
+	if (metrics) {
+		*at++ = m->fixed[SLOTS];
+		*at++ = m->metrics;
 	}
 
 	return at;
@@ -265,8 +273,8 @@ static size_t write_groups(const struct x86_model *m, u64 *at, u64 counters)
 		at = pebs_model_put_counters(m, at,
 					     (m->pebs_data >> DATA_CFG_GP_SHIFT & 0xffff) |
 					     (m->pebs_data >> DATA_CFG_FIXED_SHIFT & 0xff) <<
-					     FIXED_BASE);
-	*format |= (m->pebs_data & GENMASK(4, 0)) | (u64)(at - start) * sizeof(u64) << 48;
+					     FIXED_BASE, m->pebs_data & DATA_CFG_METRICS);
+	*format |= (m->pebs_data & GENMASK(5, 0)) | (u64)(at - start) * sizeof(u64) << 48;
 
 	return (at - start) * sizeof(u64);
 }

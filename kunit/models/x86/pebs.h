@@ -32,7 +32,7 @@ void x86_ds_unmap(int cpu);
 
 bool pebs_model_read(struct x86_model *m, u32 msr, u64 *value, const char **name);
 bool pebs_model_write(struct x86_model *m, u32 msr, u64 value);
-u64 *pebs_model_put_counters(const struct x86_model *m, u64 *at, u64 recorded);
+u64 *pebs_model_put_counters(const struct x86_model *m, u64 *at, u64 recorded, bool metrics);
 u64 pebs_model_overflow(struct x86_model *m, u64 set, bool *interrupt);
 
 /* x86_model_cpu.pebs for architectural PEBS */

@@ -186,6 +186,7 @@ bool intel_has_stale_monitors(const struct intel_uarch *uarch, unsigned int nr_g
 bool x86_topdown_clears(const struct x86_desc *desc, const struct perf_event_attr *attr,
 			u64 config);
 int x86_topdown_encode(struct perf_event *event);
+u64 x86_topdown_part(u64 slots, u64 metrics, int idx);
 bool x86_topdown_update(struct corepmu_cpu *cpuc, struct perf_event *event);
 bool x86_topdown_write(struct corepmu_cpu *cpuc, struct hw_perf_event *hwc);
 u64 x86_topdown_overflow(struct corepmu_cpu *cpuc, u64 status);

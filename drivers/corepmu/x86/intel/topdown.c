@@ -91,8 +91,15 @@ static u64 read_slots(void)
 	return x86_rdpmc(x86_rdpmc_index(SLOTS_COUNTER));
 }
 
-/* Slots that belong to the metric of counter @idx. There are at most 2^48: no overflow. */
-static u64 part_of(u64 slots, u64 metrics, int idx)
+/**
+ * x86_topdown_part() - return the slots that belong to a metric
+ * @slots: slots counter; at most 48 bits, so that the product does not overflow
+ * @metrics: PERF_METRICS
+ * @idx: counter of the metric
+ *
+ * Return: slots, rounded down
+ */
+u64 x86_topdown_part(u64 slots, u64 metrics, int idx)
 {
 	u8 part = metrics >> METRIC_BITS * (idx - METRIC_COUNTER_BASE);
 
@@ -208,7 +215,7 @@ static void update_members(struct corepmu_cpu *cpuc, struct perf_event *slots, u
 	for (left = members; left; left &= left - 1) {
 		struct perf_event *event = cpuc->events[__ffs64(left)];
 
-		count_part(event, part_of(now, metrics, event->hw.idx));
+		count_part(event, x86_topdown_part(now, metrics, event->hw.idx));
 		event->hw.last_tag = slots->hw.last_tag;
 		if (!event->hw.last_tag)
 			set_part(event, 0);
@@ -291,7 +298,7 @@ static void start_metric(struct corepmu_cpu *cpuc, struct hw_perf_event *hwc)
 
 	before = slots_before(slots);
 	if (!before || hwc->last_tag != before)
-		hwc->extra_reg.config = part_of(before, slots->hw.extra_reg.config, hwc->idx);
+		hwc->extra_reg.config = x86_topdown_part(before, slots->hw.extra_reg.config, hwc->idx);
 	local64_set(&hwc->prev_count, hwc->extra_reg.config);
 }
 

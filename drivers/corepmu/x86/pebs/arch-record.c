@@ -85,7 +85,8 @@ u64 x86_pebs_arch_groups(u64 data)
 	       (data & PEBS_DATA_XMMS ? PEBS_ARCH_XMM : 0) |
 	       (data & PEBS_DATA_LBRS ? PEBS_ARCH_LBR : 0) |
 	       (data & PEBS_DATA_GP ? PEBS_ARCH_GP : 0) |
-	       (data & PEBS_DATA_FIXED ? PEBS_ARCH_FIXED : 0);
+	       (data & PEBS_DATA_FIXED ? PEBS_ARCH_FIXED : 0) |
+	       (data & PEBS_DATA_METRICS ? PEBS_ARCH_METRICS : 0);
 }
 
 /* Records consist of units of two words, and a group may have an odd number of counters. */
@@ -111,8 +112,7 @@ size_t x86_pebs_arch_size(u64 data)
 		words += NR_LBR_HEADER_WORDS +
 			 (FIELD_GET(PEBS_DATA_NR_LBRS, data) + 1) * NR_LBR_WORDS;
 	if (data & PEBS_DATA_COUNTERS)
-		words += counter_words(PEBS_NR_COUNTER_HEADER +
-				       hweight64(data & (PEBS_DATA_GP | PEBS_DATA_FIXED)));
+		words += counter_words(PEBS_NR_COUNTER_HEADER + x86_pebs_nr_values(data));
 
 	return ((1 + MORE_PIECES) * NR_HEADER_WORDS + words) * sizeof(u64);
 }

@@ -127,6 +127,7 @@ static void write_index(u64 index, u64 wr, unsigned int rewinds)
 void x86_pebs_arch_start(struct corepmu_cpu *cpuc, const struct x86_ds *ds, u64 enable,
 			 unsigned int rewinds)
 {
+	const struct x86_desc *desc = to_x86(cpuc->pmu);
 	struct x86_pebs *p = this_cpu_ptr(&x86_pebs);
 	u64 left, index;
 
@@ -145,7 +146,7 @@ void x86_pebs_arch_start(struct corepmu_cpu *cpuc, const struct x86_ds *ds, u64 
 				x86_pebs_arch_groups(x86_pebs_data(event) |
 						     (p->data & PEBS_DATA_WHICH)) |
 				(-p->reload[idx] & CFG_C_RELOAD);
-		if (p->counters.members & BIT_ULL(idx))
+		if (p->counters.members & desc->pebs_recorded & BIT_ULL(idx))
 			cfg_c |= PEBS_ARCH_ALLOW;
 		x86_set_cfg_c(idx, cfg_c);
 	}

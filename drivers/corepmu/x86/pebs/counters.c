@@ -21,12 +21,13 @@
  *
  * Records have no values of
  *
- * - topdown slots and metrics: the driver adds up metrics since the last reset of their register;
+ * - topdown metrics in the metrics_clear mode, whose register a reader may clear, and their slots;
  * - events with auto counter reload (ACR): overflows without a record reload their counters;
  * - software events, and events of other PMUs.
  *
- * Samples show these as they are at the interrupt. A group with any of them does not use large
- * PEBS.
+ * Samples show these as they are at the interrupt. A group with any of them, or with topdown
+ * metrics, does not use large PEBS. Metrics are fractions of the slots since the register was last
+ * 0. A record has the slots counter and PERF_METRICS: x86_topdown_part() converts these to counts.
  */
 #include <linux/bitfield.h>
 #include <linux/bitops.h>
@@ -38,6 +39,7 @@
 #include <corepmu/pmu.h>
 
 #include "pebs.h"
+#include "../intel/intel.h"
 #include "../msr.h"
 #include "../x86.h"
 
@@ -57,7 +59,12 @@ bool x86_pebs_counters_wanted(const struct perf_event *event)
 
 static bool can_be_recorded(const struct perf_event *event)
 {
-	return !(event->hw.flags & (COREPMU_EVENT_TOPDOWN | COREPMU_EVENT_ACR));
+	const struct x86_desc *desc = to_x86(to_corepmu(event->pmu));
+
+	if (event->hw.flags & COREPMU_EVENT_TOPDOWN)
+		return desc->pebs_metrics && !(event->hw.config_base & EVNTSEL_METRICS_CLEAR);
+
+	return !(event->hw.flags & COREPMU_EVENT_ACR);
 }
 
 static bool is_wanted_by(const struct perf_event *event, const struct perf_event *other)
@@ -119,8 +126,12 @@ bool x86_pebs_counters_complete(const struct corepmu_cpu *cpuc, const struct per
 		return true;
 	if (!(event->attr.read_format & PERF_FORMAT_GROUP))
 		return members & BIT_ULL(event->hw.idx);
-	for (left = members; left; left &= left - 1)
-		missing -= cpuc->events[__ffs64(left)]->group_leader == event->group_leader;
+	for (left = members; left; left &= left - 1) {
+		const struct perf_event *other = cpuc->events[__ffs64(left)];
+
+		missing -= other->group_leader == event->group_leader &&
+			   !(other->hw.flags & COREPMU_EVENT_TOPDOWN);
+	}
 
 	return !missing;
 }
@@ -138,7 +149,8 @@ void x86_pebs_counters_choose(struct corepmu_cpu *cpuc)
 	struct x86_pebs *p = this_cpu_ptr(&x86_pebs);
 	u64 left, members = 0, data = p->data & ~PEBS_DATA_WHICH;
 
-	for (left = cpuc->active & desc->pebs_recorded; left; left &= left - 1) {
+	for (left = cpuc->active & (desc->pebs_recorded | desc->pebs_metrics); left;
+	     left &= left - 1) {
 		int idx = __ffs64(left);
 
 		if (cpuc->events[idx] && (cpuc->events[idx]->hw.flags & EVENT_RECORDED))
@@ -147,7 +159,10 @@ void x86_pebs_counters_choose(struct corepmu_cpu *cpuc)
 	if (members)
 		data |= PEBS_DATA_COUNTERS |
 			FIELD_PREP(PEBS_DATA_GP, members & GENMASK_ULL(PEBS_NR_GP - 1, 0)) |
-			FIELD_PREP(PEBS_DATA_FIXED, members >> FIXED_COUNTER_BASE);
+			FIELD_PREP(PEBS_DATA_FIXED, (members & desc->pebs_recorded) >>
+						    FIXED_COUNTER_BASE);
+	if (members & desc->pebs_metrics)
+		data |= PEBS_DATA_METRICS;
 	p->counters.members = members;
 	p->data = data;
 	p->size = x86_pebs_size(desc->pebs_format, data);
@@ -209,6 +224,28 @@ static void show(struct perf_event *event, struct x86_pebs_counters *c, int idx)
 	c->offset[idx] += change;
 }
 
+/* Show the metrics of @slots and PERF_METRICS at the record. The drain does not change metrics. */
+static void show_metrics(struct corepmu_cpu *cpuc, struct x86_pebs_counters *c, u64 slots,
+			 u64 metrics)
+{
+	u64 left = c->drained & to_x86(cpuc->pmu)->pebs_metrics;
+
+	for (; left; left &= left - 1) {
+		int idx = __ffs64(left);
+		s64 grown;
+
+		if (!cpuc->events[idx])
+			continue;
+		grown = x86_topdown_part(slots, metrics, idx) - c->value[idx];
+		/* Rounding may have made the metric smaller: see count_part() in topdown.c. */
+		if (grown > 0) {
+			c->count[idx] += grown;
+			c->value[idx] += grown;
+		}
+		show(cpuc->events[idx], c, idx);
+	}
+}
+
 /**
  * x86_pebs_counters_show() - set the counts of events to those at a record
  * @cpuc: state of this CPU; the PMU is stopped
@@ -235,6 +272,8 @@ void x86_pebs_counters_show(struct corepmu_cpu *cpuc, const struct x86_pebs_reco
 		if (record->counters & BIT_ULL(idx))
 			follow_reload(c, idx, seen);
 	}
+	if (x86_pebs_has_metrics(record->counts))
+		show_metrics(cpuc, c, value[0], value[1]);
 }
 
 /**

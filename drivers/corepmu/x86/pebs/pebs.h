@@ -32,7 +32,8 @@ struct x86_desc;
 #define PEBS_DATA_FIXED		GENMASK_ULL(55, 48)
 #define PEBS_NR_GP		16
 #define PEBS_NR_FIXED		8
-#define PEBS_DATA_WHICH		(PEBS_DATA_COUNTERS | PEBS_DATA_GP | PEBS_DATA_FIXED)
+#define PEBS_DATA_WHICH		(PEBS_DATA_COUNTERS | PEBS_DATA_METRICS | PEBS_DATA_GP |	\
+				 PEBS_DATA_FIXED)
 
 #define X86_PEBS_ARCH_UNIT	16
 
@@ -123,7 +124,9 @@ const void *x86_pebs_count(unsigned int format, const void *at, const void *end,
 			   u64 *counters);
 bool x86_pebs_parse(unsigned int format, const void *at, size_t left,
 		    struct x86_pebs_record *record);
+bool x86_pebs_has_metrics(const u64 *header);
 size_t x86_pebs_counter_words(const u64 *header);
+size_t x86_pebs_nr_values(u64 data);
 u64 x86_pebs_reg(unsigned int format, const struct x86_pebs_record *record,
 		 enum x86_pebs_reg reg);
 

@@ -120,6 +120,16 @@ static u64 recorded_counters(const struct x86_desc *desc)
 		(desc->pebs_groups & PEBS_ARCH_FIXED ? fixed : 0)) & desc->pmu->counters;
 }
 
+/* Records have the slots counter, which metrics are fractions of, as a fixed counter. */
+static u64 recorded_metrics(const struct x86_desc *desc)
+{
+	if (!(desc->pebs_recorded & BIT_ULL(SLOTS_COUNTER)) ||
+	    (desc->pebs_format == PEBS_FORMAT_ARCH && !(desc->pebs_groups & PEBS_ARCH_METRICS)))
+		return 0;
+
+	return desc->metrics;
+}
+
 static const char *describe_arch(struct x86_desc *desc)
 {
 	if (!corepmu_has_callchain())
@@ -137,6 +147,7 @@ static const char *describe_arch(struct x86_desc *desc)
 		desc->pmu->capabilities |= PERF_PMU_CAP_EXTENDED_REGS;
 	desc->pmu->max_precise = desc->pebs_dist ? 3 : 2;
 	desc->pebs_recorded = recorded_counters(desc);
+	desc->pebs_metrics = recorded_metrics(desc);
 	x86_ds_set_physical(true);
 
 	return NULL;
@@ -172,6 +183,7 @@ static const char *describe(struct x86_desc *desc)
 	if (desc->pebs_all)
 		desc->pmu->capabilities |= PERF_PMU_CAP_EXTENDED_REGS;
 	desc->pebs_recorded = recorded_counters(desc);
+	desc->pebs_metrics = recorded_metrics(desc);
 	/* For an unknown microarchitecture, the counters that support PDIR are unknown. */
 	desc->pmu->max_precise = desc->uarch ? 3 : 2;
 

@@ -101,6 +101,17 @@ static __always_inline size_t words(u64 groups)
 }
 
 /**
+ * x86_pebs_has_metrics() - check whether the slots counter and PERF_METRICS follow the counters
+ * @header: header of the counter group
+ *
+ * Return: true if two words follow
+ */
+bool x86_pebs_has_metrics(const u64 *header)
+{
+	return FIELD_GET(COUNTERS_METRICS, header[1]) == METRICS_RECORDED;
+}
+
+/**
  * x86_pebs_counter_words() - return the length of a record's counter group
  * @header: the group's header, PEBS_NR_COUNTER_HEADER words
  *
@@ -108,12 +119,8 @@ static __always_inline size_t words(u64 groups)
  */
 size_t x86_pebs_counter_words(const u64 *header)
 {
-	size_t words = PEBS_NR_COUNTER_HEADER + hweight64(header[0]);
-
-	if (FIELD_GET(COUNTERS_METRICS, header[1]) == METRICS_RECORDED)
-		words += NR_METRICS_WORDS;
-
-	return words;
+	return PEBS_NR_COUNTER_HEADER + hweight64(header[0]) +
+	       (x86_pebs_has_metrics(header) ? NR_METRICS_WORDS : 0);
 }
 
 /* Return the length of a counter group that begins at @start; more than @size if it is cut off. */
@@ -123,6 +130,18 @@ static noinline size_t counter_size(const u64 *word, size_t start, size_t size)
 		return size + 1;
 
 	return x86_pebs_counter_words(word + start / sizeof(u64)) * sizeof(u64);
+}
+
+/**
+ * x86_pebs_nr_values() - return the length of a counter group without its header
+ * @data: IA32_PEBS_DATA_CFG
+ *
+ * Return: words
+ */
+size_t x86_pebs_nr_values(u64 data)
+{
+	return hweight64(data & (PEBS_DATA_GP | PEBS_DATA_FIXED)) +
+	       (data & PEBS_DATA_METRICS ? NR_METRICS_WORDS : 0);
 }
 
 /**
@@ -144,7 +163,7 @@ size_t x86_pebs_size(unsigned int format, u64 data)
 
 	nr = words(data);
 	if (data & PEBS_DATA_COUNTERS)
-		nr += PEBS_NR_COUNTER_HEADER + hweight64(data & (PEBS_DATA_GP | PEBS_DATA_FIXED));
+		nr += PEBS_NR_COUNTER_HEADER + x86_pebs_nr_values(data);
 
 	return nr * sizeof(u64);
 }
