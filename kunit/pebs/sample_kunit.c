@@ -205,7 +205,7 @@ static u32 seen_latency;
 
 static void note_latencies(struct fixture *b, struct perf_event *event)
 {
-	const struct perf_sample_data *data = this_cpu_ptr(&x86_pebs.sample.data);
+	const struct perf_sample_data *data = &this_cpu_read(x86_pebs.scratch)->sample.data;
 
 	seen_instruction_latency = data->weight.var2_w;
 	seen_latency = data->weight.var1_dw;

@@ -239,9 +239,7 @@ extern bool x86_reserved;
 
 /**
  * x86_is_reserved() - check whether this driver holds the reservation of the counters
- *
- * Any context, NMI too.
- *
+ * Context: any, NMI too.
  * Return: true if the counters are reserved
  */
 static inline bool x86_is_reserved(void)

@@ -12,7 +12,7 @@
  * - Reload in hardware: the reset value starts the next period, whose length is fixed. With large
  *   PEBS a PMI comes only after many records.
  *
- * Architectural PEBS (arch.c) reports its threshold in bit 54, and has the reset values in
+ * Architectural PEBS (arch/core.c) reports its threshold in bit 54, and has the reset values in
  * IA32_PMC_GPn_CFG_C.
  */
 #define pr_fmt(fmt) "corepmu: " fmt

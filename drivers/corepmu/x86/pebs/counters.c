@@ -176,7 +176,8 @@ void x86_pebs_counters_choose(struct corepmu_cpu *cpuc)
  */
 void x86_pebs_counters_begin(struct corepmu_cpu *cpuc)
 {
-	struct x86_pebs_counters *c = this_cpu_ptr(&x86_pebs.counters);
+	struct x86_pebs_recorded *c = this_cpu_ptr(&x86_pebs.counters);
+	struct x86_pebs_scratch *s = this_cpu_read(x86_pebs.scratch);
 	u64 left;
 
 	c->drained = 0;
@@ -187,48 +188,48 @@ void x86_pebs_counters_begin(struct corepmu_cpu *cpuc)
 		if (!event)
 			continue;
 		c->drained |= BIT_ULL(idx);
-		c->value[idx] = local64_read(&event->hw.prev_count);
-		c->count[idx] = local64_read(&event->count);
-		c->offset[idx] = 0;
-		c->lost[idx] = 0;
+		s->value[idx] = local64_read(&event->hw.prev_count);
+		s->count[idx] = local64_read(&event->count);
+		s->offset[idx] = 0;
+		s->lost[idx] = 0;
 	}
 }
 
 /* Advance @idx from its last known value to @value, which the record has. */
-static void advance(struct corepmu_cpu *cpuc, struct x86_pebs_counters *c, int idx, u64 value)
+static void advance(struct corepmu_cpu *cpuc, struct x86_pebs_scratch *s, int idx, u64 value)
 {
 	u64 mask = corepmu_hw_value_mask(&cpuc->events[idx]->hw);
-	s64 delta = corepmu_extend_sign(value - c->value[idx], mask);
+	s64 delta = corepmu_extend_sign(value - s->value[idx], mask);
 
-	c->count[idx] += delta;
-	c->value[idx] += delta;
+	s->count[idx] += delta;
+	s->value[idx] += delta;
 }
 
 /*
  * The record's overflow has reloaded a counter. The event's update has lost the counts since the
  * overflow, except those that an earlier update has seen; it adds those that the reload includes.
  */
-static void follow_reload(struct x86_pebs_counters *c, int idx, s64 seen)
+static void follow_reload(struct x86_pebs_scratch *s, int idx, s64 seen)
 {
 	u64 reload = this_cpu_read(x86_pebs.hw_reload) ? this_cpu_read(x86_pebs.reload[idx]) : 0;
 
-	c->lost[idx] += max(c->value[idx], 0LL) - (reload ? 0 : max(seen, 0LL));
-	c->value[idx] = -reload;
+	s->lost[idx] += max(s->value[idx], 0LL) - (reload ? 0 : max(seen, 0LL));
+	s->value[idx] = -reload;
 }
 
-static void show(struct perf_event *event, struct x86_pebs_counters *c, int idx)
+static void show(struct perf_event *event, struct x86_pebs_scratch *s, int idx)
 {
-	s64 change = c->count[idx] - local64_read(&event->count);
+	s64 change = s->count[idx] - local64_read(&event->count);
 
 	local64_add(change, &event->count);
-	c->offset[idx] += change;
+	s->offset[idx] += change;
 }
 
 /* Show the metrics of @slots and PERF_METRICS at the record. The drain does not change metrics. */
-static void show_metrics(struct corepmu_cpu *cpuc, struct x86_pebs_counters *c, u64 slots,
+static void show_metrics(struct corepmu_cpu *cpuc, struct x86_pebs_scratch *s, u64 slots,
 			 u64 metrics)
 {
-	u64 left = c->drained & to_x86(cpuc->pmu)->pebs_metrics;
+	u64 left = this_cpu_read(x86_pebs.counters.drained) & to_x86(cpuc->pmu)->pebs_metrics;
 
 	for (; left; left &= left - 1) {
 		int idx = __ffs64(left);
@@ -236,13 +237,13 @@ static void show_metrics(struct corepmu_cpu *cpuc, struct x86_pebs_counters *c, 
 
 		if (!cpuc->events[idx])
 			continue;
-		grown = x86_topdown_part(slots, metrics, idx) - c->value[idx];
+		grown = x86_topdown_part(slots, metrics, idx) - s->value[idx];
 		/* Rounding may have made the metric smaller: see count_part() in topdown.c. */
 		if (grown > 0) {
-			c->count[idx] += grown;
-			c->value[idx] += grown;
+			s->count[idx] += grown;
+			s->value[idx] += grown;
 		}
-		show(cpuc->events[idx], c, idx);
+		show(cpuc->events[idx], s, idx);
 	}
 }
 
@@ -255,7 +256,8 @@ static void show_metrics(struct corepmu_cpu *cpuc, struct x86_pebs_counters *c, 
  */
 void x86_pebs_counters_show(struct corepmu_cpu *cpuc, const struct x86_pebs_record *record)
 {
-	struct x86_pebs_counters *c = this_cpu_ptr(&x86_pebs.counters);
+	struct x86_pebs_recorded *c = this_cpu_ptr(&x86_pebs.counters);
+	struct x86_pebs_scratch *s = this_cpu_read(x86_pebs.scratch);
 	const u64 *value = record->counts + PEBS_NR_COUNTER_HEADER;
 	u64 left;
 
@@ -263,17 +265,17 @@ void x86_pebs_counters_show(struct corepmu_cpu *cpuc, const struct x86_pebs_reco
 	barrier();
 	for (left = record->counts[0]; left; left &= left - 1, value++) {
 		int idx = __ffs64(left);
-		s64 seen = c->value[idx];
+		s64 seen = s->value[idx];
 
 		if (!(c->drained & BIT_ULL(idx)) || !cpuc->events[idx])
 			continue;
-		advance(cpuc, c, idx, *value);
-		show(cpuc->events[idx], c, idx);
+		advance(cpuc, s, idx, *value);
+		show(cpuc->events[idx], s, idx);
 		if (record->counters & BIT_ULL(idx))
-			follow_reload(c, idx, seen);
+			follow_reload(s, idx, seen);
 	}
 	if (x86_pebs_has_metrics(record->counts))
-		show_metrics(cpuc, c, value[0], value[1]);
+		show_metrics(cpuc, s, value[0], value[1]);
 }
 
 /**
@@ -284,12 +286,13 @@ void x86_pebs_counters_show(struct corepmu_cpu *cpuc, const struct x86_pebs_reco
  */
 void x86_pebs_counters_end(struct corepmu_cpu *cpuc)
 {
-	struct x86_pebs_counters *c = this_cpu_ptr(&x86_pebs.counters);
+	struct x86_pebs_recorded *c = this_cpu_ptr(&x86_pebs.counters);
+	struct x86_pebs_scratch *s = this_cpu_read(x86_pebs.scratch);
 
 	for (; c->drained; c->drained &= c->drained - 1) {
 		int idx = __ffs64(c->drained);
 		struct perf_event *event = cpuc->events[idx];
-		s64 change = c->lost[idx] - c->offset[idx];
+		s64 change = s->lost[idx] - s->offset[idx];
 
 		if (!event || !change)
 			continue;

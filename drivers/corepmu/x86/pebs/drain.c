@@ -186,7 +186,7 @@ static noinline void emit_batches(struct corepmu_cpu *cpuc, const void *at, cons
 	struct perf_event *event = cpuc->events[idx];
 	unsigned int format = to_x86(cpuc->pmu)->pebs_format;
 	struct x86_pebs *p = this_cpu_ptr(&x86_pebs);
-	struct x86_pebs_sample *sample = &p->sample;
+	struct x86_pebs_sample *sample = &p->scratch->sample;
 	unsigned int left = p->nr[idx] - interrupt;
 	struct corepmu_precise_batch batch;
 	struct x86_pebs_record record;
@@ -236,7 +236,7 @@ static noinline void emit_batches(struct corepmu_cpu *cpuc, const void *at, cons
 bool x86_pebs_emit_single(struct corepmu_cpu *cpuc, const void *at, const void *end,
 			  struct pt_regs *regs)
 {
-	struct x86_pebs_sample *sample = &this_cpu_ptr(&x86_pebs)->sample;
+	struct x86_pebs_sample *sample = &this_cpu_read(x86_pebs.scratch)->sample;
 	struct x86_pebs_record *record = &sample->record;
 	struct perf_event *event;
 	u64 period;
@@ -274,7 +274,7 @@ void x86_pebs_emit(struct corepmu_cpu *cpuc, const void *at, const void *end, u6
 {
 	unsigned int format = to_x86(cpuc->pmu)->pebs_format;
 	struct x86_pebs *p = this_cpu_ptr(&x86_pebs);
-	struct x86_pebs_sample *sample = &p->sample;
+	struct x86_pebs_sample *sample = &p->scratch->sample;
 	struct x86_pebs_record record;
 
 	if (p->large && is_power_of_2(ended)) {

@@ -39,7 +39,7 @@ static unsigned int ds_users;
 static DEFINE_PER_CPU(struct x86_ds *, debug_store);
 static DEFINE_PER_CPU(struct page *, ds_buffer);
 
-/* Records go to physical memory (arch.c): struct x86_ds is for the driver only. */
+/* Records go to physical memory (arch/core.c): struct x86_ds is for the driver only. */
 static bool is_physical;
 
 /**
@@ -90,10 +90,16 @@ static void point_this_cpu(void *on)
 
 static int map_cpu(int cpu)
 {
+	struct x86_pebs_scratch *scratch;
 	struct x86_ds *ds;
 	struct page *page;
 	void *buffer;
 
+	scratch = kzalloc_node(sizeof(*scratch), GFP_KERNEL, cpu_to_node(cpu));
+	if (!scratch)
+		return -ENOMEM;
+
+	per_cpu(x86_pebs.scratch, cpu) = scratch;
 	page = alloc_pages_node(cpu_to_node(cpu), GFP_KERNEL | __GFP_ZERO,
 				get_order(X86_PEBS_BUFFER_SIZE));
 	if (!page)
@@ -127,9 +133,11 @@ static void unmap_all(void)
 		struct x86_ds *ds = per_cpu(debug_store, cpu);
 		struct page *page = per_cpu(ds_buffer, cpu);
 
+		per_cpu(debug_store, cpu) = NULL;
+		kfree(per_cpu(x86_pebs.scratch, cpu));
+		per_cpu(x86_pebs.scratch, cpu) = NULL;
 		if (!page)
 			continue;
-		per_cpu(debug_store, cpu) = NULL;
 		per_cpu(ds_buffer, cpu) = NULL;
 		if (is_physical) {
 			kfree(ds);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * corepmu: x86: Intel PEBS: records of precise events, and the buffer for the records
+ * corepmu: x86: Intel PEBS: state of a CPU, and samples
  */
 #ifndef _COREPMU_X86_PEBS_H
 #define _COREPMU_X86_PEBS_H
@@ -16,95 +16,9 @@
 
 #include "ds.h"
 #include "precise.h"
+#include "record.h"
 
 struct x86_desc;
-
-/* IA32_PEBS_DATA_CFG, and the word of a format 4 record that lists the record's groups */
-#define PEBS_DATA_MEMINFO	BIT_ULL(0)
-#define PEBS_DATA_GPRS		BIT_ULL(1)
-#define PEBS_DATA_XMMS		BIT_ULL(2)
-#define PEBS_DATA_LBRS		BIT_ULL(3)
-#define PEBS_DATA_COUNTERS	BIT_ULL(4)
-#define PEBS_DATA_METRICS	BIT_ULL(5)
-#define PEBS_DATA_NR_LBRS	GENMASK_ULL(31, 24)
-/* IA32_PEBS_DATA_CFG alone: the counters of PEBS_DATA_COUNTERS */
-#define PEBS_DATA_GP		GENMASK_ULL(47, 32)
-#define PEBS_DATA_FIXED		GENMASK_ULL(55, 48)
-#define PEBS_NR_GP		16
-#define PEBS_NR_FIXED		8
-#define PEBS_DATA_WHICH		(PEBS_DATA_COUNTERS | PEBS_DATA_METRICS | PEBS_DATA_GP |	\
-				 PEBS_DATA_FIXED)
-
-#define X86_PEBS_ARCH_UNIT	16
-
-/* IA32_PMC_GPn_CFG_C, and the first word of an architectural record: the record's groups */
-#define PEBS_ARCH_GP		BIT_ULL(36)
-#define PEBS_ARCH_FIXED		BIT_ULL(37)
-#define PEBS_ARCH_METRICS	BIT_ULL(38)
-#define PEBS_ARCH_COUNTERS	(PEBS_ARCH_GP | PEBS_ARCH_FIXED | PEBS_ARCH_METRICS)
-#define PEBS_ARCH_LBR		GENMASK_ULL(41, 40)
-#define PEBS_ARCH_XMM		BIT_ULL(49)
-#define PEBS_ARCH_GPR		BIT_ULL(61)
-#define PEBS_ARCH_AUX		BIT_ULL(62)
-/* IA32_PMC_GPn_CFG_C alone: records may have the value of this counter. */
-#define PEBS_ARCH_ALLOW		BIT_ULL(35)
-
-/* Words of the counter group's header; the first word has a bit for each counter in the group. */
-#define PEBS_NR_COUNTER_HEADER	2
-
-/**
- * struct x86_pebs_record - contents of one PEBS record, independent of the format
- * @size: size of the record in bytes
- * @counters: counters that overflowed, a bit each
- * @ip: address of the instruction that caused the event
- * @tsc: time stamp counter at the event
- * @retire: retire latency of the instruction in cycles, 0 if the CPU does not record it
- * @regs: registers after the instruction, in the record's layout, or NULL
- * @has_memory: @address, @source, @latency and @tsx are valid
- * @address: linear address of the data
- * @source: encoded data source
- * @latency: latency in cycles; encoded from Golden Cove on
- * @tsx: abort information of a transaction
- * @xmm: registers XMM0 to XMM15, or NULL
- * @branches: branch records in the layout of the LBR registers, the youngest first, or NULL
- * @nr_branches: maximum number of branch records at @branches
- * @counts: the counter group: a header, whose first word has a bit for each recorded counter, and
- *	the counters' values, the lowest counter first; or NULL
- */
-struct x86_pebs_record {
-	size_t		size;
-	u64		counters;
-	u64		ip;
-	u64		tsc;
-	u16		retire;
-	const u64	*regs;
-	bool		has_memory;
-	u64		address;
-	u64		source;
-	u64		latency;
-	u64		tsx;
-	const u64	*xmm;
-	const u64	*branches;
-	unsigned int	nr_branches;
-	const u64	*counts;
-};
-
-/* Registers that x86_pebs_reg() can read from a record */
-enum x86_pebs_reg {
-	PEBS_REG_FLAGS,
-	PEBS_REG_IP,
-	PEBS_REG_AX,
-	PEBS_REG_BX,
-	PEBS_REG_CX,
-	PEBS_REG_DX,
-	PEBS_REG_SI,
-	PEBS_REG_DI,
-	PEBS_REG_BP,
-	PEBS_REG_SP,
-	PEBS_REG_R8,
-	PEBS_REG_R15 = PEBS_REG_R8 + 7,
-	NR_PEBS_REGS
-};
 
 /* Bits of hw_perf_event.flags: the data source in the event's records is that of a load. */
 #define EVENT_LOAD	BIT(COREPMU_EVENT_BACKEND)
@@ -118,23 +32,6 @@ enum x86_pebs_reg {
 /* Sample fields that show user-space registers, or need the user stack pointer */
 #define SAMPLE_USER_REGS	(PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER)
 
-/* record.c */
-size_t x86_pebs_size(unsigned int format, u64 data);
-const void *x86_pebs_count(unsigned int format, const void *at, const void *end, u64 mine, u16 *nr,
-			   u64 *counters);
-bool x86_pebs_parse(unsigned int format, const void *at, size_t left,
-		    struct x86_pebs_record *record);
-bool x86_pebs_has_metrics(const u64 *header);
-size_t x86_pebs_counter_words(const u64 *header);
-size_t x86_pebs_nr_values(u64 data);
-u64 x86_pebs_reg(unsigned int format, const struct x86_pebs_record *record,
-		 enum x86_pebs_reg reg);
-
-/* arch-record.c */
-u64 x86_pebs_arch_groups(u64 data);
-size_t x86_pebs_arch_size(u64 data);
-bool x86_pebs_arch_parse(const void *at, size_t left, struct x86_pebs_record *record);
-
 /* event.c */
 u64 x86_pebs_data(const struct perf_event *event);
 u64 x86_pebs_source(const struct x86_desc *desc, const struct perf_event *event, u64 source);
@@ -142,7 +39,7 @@ u64 x86_pebs_source(const struct x86_desc *desc, const struct perf_event *event,
 /* KUnit also tests record.c on other architectures, which lack struct x86_perf_regs. */
 #ifdef CONFIG_X86
 /**
- * struct x86_pebs_sample - scratch space for one sample
+ * struct x86_pebs_sample - a sample that is being made
  * @record: the only record of an interrupt
  * @time: time of the event on the sample clock in ns, or 0 for the present time
  * @data: the sample, as perf core takes it
@@ -163,25 +60,36 @@ struct x86_pebs_sample {
 };
 
 /**
- * struct x86_pebs_counters - counter values in the PEBS records of one CPU
+ * struct x86_pebs_recorded - which counters have their values in the PEBS records of one CPU
  * @wanted: a placed precise event has samples with counts (PERF_SAMPLE_READ)
  * @members: counters whose values the records have, a bit each
  * @allowed: counters with PEBS_ARCH_ALLOW in IA32_PMC_GPn_CFG_C
  * @shown: the counts of the events on @drained are those at a record
  * @drained: @members at the start of the drain
- * @value: value of each counter that @count belongs to, sign-extended
- * @count: count of each counter's event at the last record that was shown
- * @offset: sum of the changes of each event's count for samples; the end of the drain undoes them
- * @lost: counts of each counter that a record has, but that the record's reload has overwritten
  *
- * All but @wanted, @members and @allowed are in use during a drain only.
+ * @shown and @drained are in use during a drain only.
  */
-struct x86_pebs_counters {
+struct x86_pebs_recorded {
 	bool	wanted;
 	u64	members;
 	u64	allowed;
 	bool	shown;
 	u64	drained;
+};
+
+/**
+ * struct x86_pebs_scratch - what one CPU needs during a drain only
+ * @sample: the sample
+ * @value: value of each counter that @count belongs to, sign-extended
+ * @count: count of each counter's event at the last record that was shown
+ * @offset: sum of the changes of each event's count for samples; the end of the drain undoes them
+ * @lost: counts of each counter that a record has, but that the record's reload has overwritten
+ *
+ * Allocated with the debug store: the kernel reserves 8 KiB per CPU for the variables of all
+ * modules (PERCPU_MODULE_RESERVE).
+ */
+struct x86_pebs_scratch {
+	struct x86_pebs_sample sample;
 	s64	value[COREPMU_MAX_COUNTERS];
 	s64	count[COREPMU_MAX_COUNTERS];
 	s64	offset[COREPMU_MAX_COUNTERS];
@@ -213,7 +121,7 @@ struct x86_pebs_counters {
  * @index: IA32_PEBS_INDEX without its write position
  * @rewinds: number of times that IA32_PEBS_INDEX has been rewound to 0
  * @counters: counter values in the records
- * @sample: scratch space for samples, in use while @busy
+ * @scratch: in use while @busy; NULL while there is no precise event
  *
  * Only its own CPU accesses the structure, with IRQs off; an NMI leaves it alone while @busy.
  */
@@ -238,8 +146,8 @@ struct x86_pebs {
 	bool	owned_by_kvm;
 	u64	index;
 	unsigned int rewinds;
-	struct x86_pebs_counters counters;
-	struct x86_pebs_sample sample;
+	struct x86_pebs_recorded counters;
+	struct x86_pebs_scratch *scratch;
 };
 
 DECLARE_PER_CPU(struct x86_pebs, x86_pebs);
@@ -267,7 +175,7 @@ void x86_pebs_counters_begin(struct corepmu_cpu *cpuc);
 void x86_pebs_counters_show(struct corepmu_cpu *cpuc, const struct x86_pebs_record *record);
 void x86_pebs_counters_end(struct corepmu_cpu *cpuc);
 
-/* arch.c */
+/* arch/core.c */
 const char *x86_pebs_arch_describe(struct x86_desc *desc);
 void x86_pebs_arch_fetch(struct x86_ds *ds);
 void x86_pebs_arch_rewind(void);

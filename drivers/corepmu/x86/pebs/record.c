@@ -14,7 +14,8 @@
 
 #include <corepmu/branch.h>
 
-#include "pebs.h"
+#include "precise.h"
+#include "record.h"
 
 /* Words of a format 3 record; the registers come first */
 enum {

@@ -10,7 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "pebs.h"
+#include "precise.h"
+#include "record.h"
 
 #define MAX_WORDS	256
 #define NR_REGS_WORDS	18

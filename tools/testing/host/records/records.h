@@ -19,8 +19,12 @@ typedef uint64_t u64;
 #define BIT_ULL(nr)		(1ULL << (nr))
 #define GENMASK_ULL(h, l)	((~0ULL << (l)) & (~0ULL >> (63 - (h))))
 #define FIELD_GET(mask, value)	(((value) & (mask)) >> __builtin_ctzll(mask))
+#define round_up(x, to)		((((x) - 1) | ((to) - 1)) + 1)
 #define min_t(type, a, b)	({ type a_ = (a), b_ = (b); a_ < b_ ? a_ : b_; })
+#define min(a, b)		({ typeof(a) a_ = (a); typeof(b) b_ = (b); a_ < b_ ? a_ : b_; })
+#define noinline		__attribute__((noinline))
 #define unlikely(x)		__builtin_expect(!!(x), 0)
+#define hweight64(x)		__builtin_popcountll(x)
 #define __ffs64(x)		__builtin_ctzll(x)
 
 struct page;

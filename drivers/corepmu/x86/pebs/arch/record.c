@@ -15,7 +15,7 @@
 
 #include <corepmu/branch.h>
 
-#include "pebs.h"
+#include "../record.h"
 
 /* First word of a header; the second word is unused */
 #define HEADER_SIZE		GENMASK_ULL(15, 0)

@@ -26,10 +26,10 @@
 #include <corepmu/pmu.h>
 #include <corepmu/precise.h>
 
-#include "pebs.h"
-#include "../intel/intel.h"
-#include "../msr.h"
-#include "../x86.h"
+#include "../pebs.h"
+#include "../../intel/intel.h"
+#include "../../msr.h"
+#include "../../x86.h"
 
 #define CPUID_PERFMON_EXT	0x23
 #define EAX_HAS_PEBS		GENMASK(5, 4)
