@@ -56,6 +56,8 @@ struct arch_level {
 #include "arch/x86.h"
 #elif defined(__riscv) && __riscv_xlen == 64
 #include "arch/riscv.h"
+#elif defined(__powerpc64__)
+#include "arch/ppc.h"
 #else
 #error "no known loop for this architecture"
 #endif

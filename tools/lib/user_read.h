@@ -152,6 +152,38 @@ static inline uint64_t user_read_clock(void)
 	return value;
 }
 
+#elif defined(__powerpc64__)
+
+/* SPRs 771 to 776 are PMC1 to PMC6, as user space reads them. */
+#define USER_READ_SPR(n)						\
+	case n:								\
+		__asm__ volatile("mfspr	%0, " #n " + 771" : "=r" (value)); \
+		break
+static inline uint64_t user_read_counter(uint32_t counter)
+{
+	uint64_t value = 0;
+
+	switch (counter) {
+	USER_READ_SPR(0);
+	USER_READ_SPR(1);
+	USER_READ_SPR(2);
+	USER_READ_SPR(3);
+	USER_READ_SPR(4);
+	USER_READ_SPR(5);
+	}
+	return value;
+}
+#undef USER_READ_SPR
+
+/* The time base */
+static inline uint64_t user_read_clock(void)
+{
+	uint64_t value;
+
+	__asm__ volatile("mfspr	%0, 268" : "=r" (value));
+	return value;
+}
+
 #else
 #error "user_read.h knows x86-64 and arm64"
 #endif

@@ -34,6 +34,12 @@
 #define REG_SP		2
 #define REG_PC		0
 #define NR_REGS		32
+#elif defined(__powerpc64__)
+/* r0 to r31, nip: asm/perf_regs.h */
+#define REG_MASK	((1ULL << 33) - 1)
+#define REG_SP		1
+#define REG_PC		32
+#define NR_REGS		33
 #endif
 
 static struct ring ring;
