@@ -206,6 +206,31 @@ static void branch_flags(struct kunit *test)
 	fixture_close(all);
 }
 
+/* Flags and cycles that another event asks for are not in this event's samples. */
+static void branch_flags_of_own_event(struct kunit *test)
+{
+	struct fixture *b = test->priv;
+	struct perf_event *all = branch_open_stack(b, ANY_USER);
+	struct perf_event *none = branch_open_stack(b, ANY_USER | PERF_SAMPLE_BRANCH_NO_FLAGS |
+						    PERF_SAMPLE_BRANCH_NO_CYCLES);
+	unsigned long flags = branch_begin(b);
+	unsigned int i, with_flags = 0;
+
+	branch_add(all);
+	branch_add(none);
+	x86_model_branch(USER, USER_TO, X86_MODEL_COND, MISPREDICTED | 7);
+	branch_overflow(b);
+	KUNIT_EXPECT_EQ(test, b->nr_samples, 2);
+	for (i = 0; i < 2; i++) {
+		KUNIT_EXPECT_EQ(test, branch_seen[i].nr, 1);
+		with_flags += branch_seen[i].entries[0].mispred;
+	}
+	KUNIT_EXPECT_EQ(test, with_flags, 1);
+	fixture_del(all);
+	branch_end(none, flags);
+	fixture_close(all);
+}
+
 /*
  * Without branch types, a sample has an empty branch stack and hw_idx, also with another event's
  * records.
@@ -386,6 +411,7 @@ static struct kunit_case branch_cases[] = {
 	KUNIT_CASE_PARAM(branch_levels, branch_gen_params),
 	KUNIT_CASE_PARAM(branch_union, branch_gen_params),
 	KUNIT_CASE_PARAM(branch_flags, branch_gen_params),
+	KUNIT_CASE_PARAM(branch_flags_of_own_event, branch_gen_params),
 	KUNIT_CASE_PARAM(branch_of_no_type, branch_gen_params),
 	KUNIT_CASE_PARAM(branch_refuses, branch_gen_params),
 	KUNIT_CASE_PARAM(branch_no_level, branch_gen_params),

@@ -199,6 +199,57 @@ static void call_stack_with_gap_hidden(struct kunit *test)
 	fixture_close(other);
 }
 
+/*
+ * sched_out: the scheduler increments nvcsw, and perf core notifies the PMU before it stops the
+ * event. The sample of a late overflow has the call stack.
+ */
+static void call_stack_sample_at_sched_out(struct kunit *test)
+{
+	struct fixture *b = test->priv;
+	struct perf_event *event = branch_open_stack(b, CALLS_USER);
+	unsigned long flags = branch_begin(b);
+
+	branch_add(event);
+	call(1);
+	b->testbed->ops->hold(true);
+	branch_overflow(b);
+	event->pmu->pmu_disable(event->pmu);
+	current->nvcsw++;
+	corepmu_features_sched_task(false);
+	fixture_stop_event(event, PERF_EF_UPDATE);
+	KUNIT_EXPECT_EQ(test, b->nr_samples, 1);
+	EXPECT_FROM(test, &branch_seen[0], USER + 0x10);
+	b->testbed->ops->hold(false);
+	branch_end(event, flags);
+	b->unknown_expected = b->testbed->ops->unknown();
+}
+
+/* A saved call stack that fills the hardware replaces all records: nothing is cleared before. */
+static void call_stack_full_is_not_cleared(struct kunit *test)
+{
+	struct fixture *b = test->priv;
+	struct perf_event *event = branch_open_stack(b, CALLS_USER);
+	struct perf_event *other = branch_open_stack(b, ANY_USER);
+	unsigned long flags = branch_begin(b);
+	unsigned int i;
+
+	branch_add(event);
+	for (i = 0; i < b->pmu->nr_branches; i++)
+		call(i);
+	schedule_out(event);
+	branch_add(other);
+	branch_all();
+	fixture_del(other);
+	model_forget();
+	schedule_in(event);
+	KUNIT_EXPECT_EQ(test, model_accesses("LBR_DEPTH"), 0);
+	b->nr_samples = 0;
+	branch_overflow(b);
+	KUNIT_EXPECT_EQ(test, branch_seen[0].nr, b->pmu->nr_branches);
+	branch_end(event, flags);
+	fixture_close(other);
+}
+
 /* For a per-CPU event the driver keeps no task's call stack. */
 static void call_stack_per_cpu_not_saved(struct kunit *test)
 {
@@ -264,6 +315,8 @@ static void call_stack_excludes_other_records(struct kunit *test)
 static struct kunit_case call_stack_cases[] = {
 	KUNIT_CASE_PARAM(call_stack_follows_calls, branch_gen_calls_params),
 	KUNIT_CASE_PARAM(call_stack_saved_at_switch, branch_gen_calls_params),
+	KUNIT_CASE_PARAM(call_stack_sample_at_sched_out, branch_gen_calls_params),
+	KUNIT_CASE_PARAM(call_stack_full_is_not_cleared, branch_gen_calls_params),
 	KUNIT_CASE_PARAM(call_stack_with_gap_hidden, branch_gen_calls_params),
 	KUNIT_CASE_PARAM(call_stack_per_cpu_not_saved, branch_gen_calls_params),
 	KUNIT_CASE_PARAM(call_stack_shared, branch_gen_calls_params),
