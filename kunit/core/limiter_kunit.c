@@ -310,6 +310,7 @@ static void limiter_forgets(struct kunit *test)
 	begin_window(b);
 	cpuc->limiter.min_left = BIT(17);
 	cpuc->limiter.is_raised = true;
+	cpuc->limiter.is_logged = true;
 	one_overflow_in(b, event, true, 900 * NSEC_PER_MSEC, 1);
 	KUNIT_EXPECT_EQ(test, cpuc->limiter.min_left, BIT(16));
 	KUNIT_EXPECT_TRUE(test, cpuc->limiter.is_raised);
@@ -320,6 +321,7 @@ static void limiter_forgets(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, cpuc->limiter.min_left, b->pmu->min_left);
 	KUNIT_EXPECT_EQ(test, corepmu_hw_min_period(&event->hw), b->pmu->min_left);
 	KUNIT_EXPECT_FALSE(test, cpuc->limiter.is_raised);
+	KUNIT_EXPECT_FALSE(test, cpuc->limiter.is_logged);
 	fixture_remove(event);
 }
 
@@ -457,9 +459,40 @@ static void limiter_ignores_other_nmis(struct kunit *test)
 	}
 }
 
+/* From a minimum of 4096 on, overflows that leave a quarter of the window raise nothing. */
+static void limiter_leaves_a_quarter(struct kunit *test)
+{
+	struct fixture *b = test->priv;
+	struct perf_event *event = fixture_sampling(b, PERF_COUNT_HW_CPU_CYCLES, 10);
+	struct corepmu_limiter *limiter = &b->cpuc->limiter;
+	const u64 window = COREPMU_LIMITER_WINDOW_NS;
+	unsigned int i;
+
+	for (i = 0; i < 2; i++) {
+		limiter->min_left = 4096;
+		limiter->user_hit = true;
+		limiter->busy_ns = window / 4 * 3 + i;
+		corepmu_limiter_end_window(b->cpuc, window);
+		KUNIT_EXPECT_EQ(test, limiter->min_left, i ? 8192 : 4096);
+	}
+	fixture_remove(event);
+}
+
+/* The part of an interrupt that does not count moves the start of the window. */
+static void limiter_clamps(struct kunit *test)
+{
+	struct corepmu_limiter limiter = { .window = 1000, .max_irq_ns = 200000 };
+
+	KUNIT_EXPECT_EQ(test, corepmu_limiter_clamp(&limiter, 500000), 200000);
+	KUNIT_EXPECT_EQ(test, limiter.window, 301000);
+	KUNIT_EXPECT_EQ(test, limiter.max_irq_ns, 300000);
+}
+
 static struct kunit_case limiter_cases[] = {
 	KUNIT_CASE_PARAM(limiter_windows, testbed_gen_params),
 	KUNIT_CASE_PARAM(limiter_long, testbed_gen_params),
+	KUNIT_CASE_PARAM(limiter_leaves_a_quarter, testbed_gen_params),
+	KUNIT_CASE_PARAM(limiter_clamps, testbed_gen_params),
 	KUNIT_CASE_PARAM(limiter_kernel, testbed_gen_params),
 	KUNIT_CASE_PARAM(limiter_kernel_events, testbed_gen_params),
 	KUNIT_CASE_PARAM(limiter_user_events, testbed_gen_params),
