@@ -167,6 +167,35 @@ static void old_microcode_has_no_precise_events_with_kvm(struct kunit *test)
 	x86_vmx_exit();
 }
 
+/* isolation_ucodes[] in arch/x86/events/intel/core.c */
+static void the_first_isolating_microcode_of_each_model(struct kunit *test)
+{
+	static const struct {
+		u8 model, stepping;
+		u32 microcode;
+		bool isolates;
+	} table[] = {
+		{ 0x4e, 3, 0x7b, false }, { 0x4e, 3, 0x7c, true },
+		{ 0x5e, 3, 0x7b, false }, { 0x5e, 3, 0x7c, true },
+		{ 0x8e, 9, 0x4d, false }, { 0x8e, 9, 0x4e, true },
+		{ 0x9e, 9, 0x4d, false }, { 0x9e, 9, 0x4e, true },
+		{ 0x55, 3, 0x20, false }, { 0x55, 3, 0x21, true }, { 0x55, 4, 0, true },
+		{ 0x6a, 6, 0, true },
+	};
+	struct fixture *b = fixture_start(test, testbed_by_name("intel-pebs-skl"));
+	unsigned int i;
+
+	test->priv = b;
+	for (i = 0; i < ARRAY_SIZE(table); i++) {
+		x86_model_cpuinfo.x86_model = table[i].model;
+		x86_model_cpuinfo.x86_stepping = table[i].stepping;
+		x86_model_cpuinfo.microcode = table[i].microcode;
+		x86_vmx_init(to_x86(b->pmu));
+		KUNIT_EXPECT_EQ_MSG(test, x86_vmx_isolates, table[i].isolates, "row %u", i);
+		x86_vmx_exit();
+	}
+}
+
 static void kvm_switches_nothing_without_events(struct kunit *test)
 {
 	const struct perf_guest_switch_msr *msr;
@@ -232,6 +261,7 @@ static struct kunit_case vmx_cases[] = {
 	KUNIT_CASE(an_event_that_excludes_the_host_samples_the_guest),
 	KUNIT_CASE(a_precise_event_counts_and_samples_the_host_alone),
 	KUNIT_CASE(old_microcode_has_no_precise_events_with_kvm),
+	KUNIT_CASE(the_first_isolating_microcode_of_each_model),
 	KUNIT_CASE(kvm_switches_nothing_without_events),
 	KUNIT_CASE(without_the_call_exclude_host_is_rejected),
 	KUNIT_CASE(a_precise_event_cannot_exclude_the_host),

@@ -213,6 +213,11 @@ static void acr_refused(struct kunit *test)
 	attr.precise_ip = 0;
 	attr.sample_period = BIT_ULL(31) + 1;
 	KUNIT_EXPECT_EQ(test, fixture_open(b, &attr, &event), -EINVAL);
+	attr.sample_period = BIT_ULL(31);
+	KUNIT_EXPECT_EQ(test, fixture_open(b, &attr, &event), 0);
+	KUNIT_EXPECT_EQ(test, b->pmu->perf_pmu.check_period(event, BIT_ULL(31)), 0);
+	KUNIT_EXPECT_EQ(test, b->pmu->perf_pmu.check_period(event, BIT_ULL(31) + 1), -EINVAL);
+	fixture_close(event);
 	attr.sample_period = 0;
 	KUNIT_EXPECT_EQ(test, fixture_open(b, &attr, &event), -EINVAL);
 	attr.freq = 1;

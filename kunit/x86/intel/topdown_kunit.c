@@ -88,6 +88,16 @@ static struct perf_event *open_event(struct fixture *b, struct perf_event *leade
 	return event;
 }
 
+/* ECX of RDPMC: bit 30 selects fixed counters, bit 29 PERF_METRICS (SDM volume 2, RDPMC). */
+static void topdown_rdpmc_index(struct kunit *test)
+{
+	KUNIT_EXPECT_EQ(test, x86_rdpmc_index(7), 7);
+	KUNIT_EXPECT_EQ(test, x86_rdpmc_index(32), BIT(30));
+	KUNIT_EXPECT_EQ(test, x86_rdpmc_index(35), BIT(30) | 3);
+	KUNIT_EXPECT_EQ(test, x86_rdpmc_index(48), BIT(29));
+	KUNIT_EXPECT_EQ(test, x86_rdpmc_index(55), BIT(29));
+}
+
 #define GROUP	3
 
 /* Slots, retiring, backend bound */
@@ -591,6 +601,7 @@ static void topdown_cleared(struct kunit *test)
 }
 
 static struct kunit_case topdown_cases[] = {
+	KUNIT_CASE(topdown_rdpmc_index),
 	KUNIT_CASE(topdown_encode),
 	KUNIT_CASE(topdown_hybrid),
 	KUNIT_CASE(topdown_raptor_lake),
