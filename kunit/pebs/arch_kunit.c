@@ -4,7 +4,9 @@
  */
 #include <kunit/test.h>
 
+#include <linux/irqflags.h>
 #include <linux/perf_event.h>
+#include <linux/string.h>
 
 #include "fixture/testbed.h"
 #include "models/x86/pebs.h"
@@ -57,6 +59,36 @@ static void arch_registers(struct kunit *test)
 	fixture_close(event);
 }
 
+/* A reset clears the register of each counter; a start that changes none writes none. */
+static void arch_reset_and_restart(struct kunit *test)
+{
+	struct fixture *b = test->priv;
+	struct perf_event *event;
+	unsigned long flags;
+	unsigned int i;
+
+	if (pebs_cpu(b)->pebs != PEBS_MODEL_ARCH)
+		return;
+	event = open_precise(b, PERF_COUNT_HW_INSTRUCTIONS, 2, 100);
+	KUNIT_ASSERT_EQ(test, fixture_add(event, PERF_EF_START), 0);
+	local_irq_save(flags);
+	event->pmu->pmu_disable(event->pmu);
+	model_forget();
+	event->pmu->pmu_enable(event->pmu);
+	KUNIT_EXPECT_EQ(test, model_accesses("CFG_C"), 0);
+	local_irq_restore(flags);
+	fixture_del(event);
+
+	memset(pebs_model()->pebs_cfg_c, 0xff, sizeof(pebs_model()->pebs_cfg_c));
+	local_irq_save(flags);
+	b->pmu->backend->reset(b->cpuc);
+	local_irq_restore(flags);
+	for (i = 0; i < pebs_cpu(b)->nr_gp - 1; i++)
+		KUNIT_EXPECT_EQ_MSG(test, pebs_model()->pebs_cfg_c[i], 0, "counter %u", i);
+	KUNIT_EXPECT_EQ(test, pebs_model()->pebs_cfg_c[32], 0);
+	fixture_close(event);
+}
+
 /* The reload field is too small for this period: each record interrupts. */
 static void arch_long_period(struct kunit *test)
 {
@@ -78,6 +110,7 @@ static void arch_long_period(struct kunit *test)
 
 static struct kunit_case arch_cases[] = {
 	KUNIT_CASE_PARAM(arch_registers, pebs_gen_params),
+	KUNIT_CASE_PARAM(arch_reset_and_restart, pebs_gen_params),
 	KUNIT_CASE_PARAM(arch_long_period, pebs_gen_params),
 	{ }
 };

@@ -64,6 +64,7 @@ static void branches_of_the_record(struct kunit *test)
 	EXPECT_FROM(test, &branch_seen[1], USER + 0x10, USER);
 	KUNIT_EXPECT_EQ(test, branch_seen[1].entries[0].to, USER_TO + 2);
 	KUNIT_EXPECT_EQ(test, branch_seen[1].hw_idx, COREPMU_BRANCH_NOWHERE);
+	KUNIT_EXPECT_EQ(test, b->cpuc->branches->nesting, 0);
 	branch_end(event, flags);
 }
 
@@ -85,6 +86,8 @@ static void branches_in_the_ring(struct kunit *test)
 	EXPECT_FROM(test, &branch_seen[0], USER + 0x10, USER);
 	KUNIT_EXPECT_EQ(test, branch_seen[0].hw_idx, cpu->arch_lbr ? COREPMU_BRANCH_NOWHERE :
 			(u64)this_cpu_read(x86_model_state.lbr_tos));
+	/* No sample is in progress any more. */
+	KUNIT_EXPECT_EQ(test, b->cpuc->branches->nesting, 0);
 	branch_end(event, flags);
 }
 

@@ -148,32 +148,37 @@ static void precise_stop_without_trace(struct kunit *test)
 /* A read after the overflow, before its record: the record resets the counter afterwards. */
 static void precise_read_before_record(struct kunit *test)
 {
+	/* Events until the read, and from the record to the interrupt */
+	static const unsigned int events[][2] = { { 105, 2 }, { 101, 0 } };
 	struct fixture *b = test->priv;
-	struct perf_event *event = open_precise(b, PERF_COUNT_HW_INSTRUCTIONS, 2, 100);
 	struct x86_model *m = pebs_model();
 	bool interrupt;
+	unsigned int i;
 
-	if (pebs_cpu(b)->pebs == PEBS_MODEL_ARCH) {
-		fixture_close(event);
+	if (pebs_cpu(b)->pebs == PEBS_MODEL_ARCH)
 		return;
+	for (i = 0; i < ARRAY_SIZE(events); i++) {
+		struct perf_event *event;
+
+		event = open_precise(b, PERF_COUNT_HW_INSTRUCTIONS, 2, 100);
+		KUNIT_ASSERT_EQ(test, fixture_add(event, PERF_EF_START), 0);
+		fixture_forget(b);
+		m->pebs_lost = true;
+		fixture_run(b, TESTBED_INSTRUCTIONS, events[i][0]);
+		m->pebs_lost = false;
+		KUNIT_EXPECT_EQ(test, fixture_read(event), events[i][0]);
+		KUNIT_EXPECT_EQ(test, b->nr_samples, 0);
+		pebs_model_overflow(m, BIT_ULL(event->hw.idx), &interrupt);
+		if (event->hw.idx >= 32)
+			m->fixed[event->hw.idx - 32] = events[i][1];
+		else
+			m->counter[event->hw.idx] = events[i][1];
+		x86_model_spurious_nmi();
+		KUNIT_EXPECT_EQ(test, b->nr_samples, 1);
+		KUNIT_EXPECT_EQ(test, fixture_read(event), events[i][0] + events[i][1]);
+		fixture_del(event);
+		fixture_close(event);
 	}
-	KUNIT_ASSERT_EQ(test, fixture_add(event, PERF_EF_START), 0);
-	fixture_forget(b);
-	m->pebs_lost = true;
-	fixture_run(b, TESTBED_INSTRUCTIONS, 105);
-	m->pebs_lost = false;
-	KUNIT_EXPECT_EQ(test, fixture_read(event), 105);
-	KUNIT_EXPECT_EQ(test, b->nr_samples, 0);
-	pebs_model_overflow(m, BIT_ULL(event->hw.idx), &interrupt);
-	if (event->hw.idx >= 32)
-		m->fixed[event->hw.idx - 32] = 2;
-	else
-		m->counter[event->hw.idx] = 2;
-	x86_model_spurious_nmi();
-	KUNIT_EXPECT_EQ(test, b->nr_samples, 1);
-	KUNIT_EXPECT_EQ(test, fixture_read(event), 107);
-	fixture_del(event);
-	fixture_close(event);
 }
 
 /* One record of two events makes two samples; an event that is not precise gets its own. */

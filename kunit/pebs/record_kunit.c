@@ -8,6 +8,7 @@
 #include <linux/perf_event.h>
 #include <linux/prandom.h>
 #include <linux/slab.h>
+#include <linux/vmalloc.h>
 
 #include <corepmu/pmu.h>
 
@@ -199,6 +200,45 @@ static void precise_transactions(struct kunit *test)
 	}
 }
 
+/* Memory instructions whose records have a data source: intel_icl_pebs_event_constraints etc. */
+static void precise_data_sources(struct kunit *test)
+{
+	static const struct {
+		enum intel_uarch_id	uarch;
+		u64			config;
+		unsigned int		flags;
+	} rows[] = {
+		{ UARCH_SKYLAKE, 0x81d0, EVENT_LOAD }, { UARCH_SKYLAKE, 0x82d0, EVENT_STORE },
+		{ UARCH_SKYLAKE, 0x83d0, 0 }, { UARCH_SKYLAKE, 0x01d1, EVENT_LOAD },
+		{ UARCH_SKYLAKE, 0x01d3, EVENT_LOAD }, { UARCH_SKYLAKE, 0x04d4, 0 },
+		{ UARCH_SKYLAKE, 0x00c4, 0 },
+		{ UARCH_ICE_LAKE, 0x11d0, EVENT_LOAD }, { UARCH_ICE_LAKE, 0x04d4, EVENT_LOAD },
+		{ UARCH_GOLDEN_COVE, 0x42d0, EVENT_STORE },
+		{ UARCH_REDWOOD_COVE, 0x81d0, EVENT_LOAD },
+		{ UARCH_REDWOOD_COVE, 0x82d0, EVENT_STORE },
+		{ UARCH_GRACEMONT, 0x81d0, 0 },
+	};
+	struct perf_event *event = kunit_kzalloc(test, sizeof(*event), GFP_KERNEL);
+	struct x86_desc *desc = kunit_kzalloc(test, sizeof(*desc), GFP_KERNEL);
+	unsigned int i;
+
+	KUNIT_ASSERT_NOT_NULL(test, event);
+	KUNIT_ASSERT_NOT_NULL(test, desc);
+	desc->pebs_format = PEBS_FORMAT_ADAPTIVE;
+	desc->pebs_all = true;
+	desc->config_known = ~0ULL;
+	for (i = 0; i < ARRAY_SIZE(rows); i++) {
+		desc->uarch = &intel_uarches[rows[i].uarch];
+		event->attr.precise_ip = 1;
+		event->hw.flags = 0;
+		event->hw.config_base = rows[i].config;
+		corepmu_hw_set_counters(&event->hw, GENERAL);
+		KUNIT_EXPECT_EQ_MSG(test, x86_pebs_encode(desc, event), 0, "row %u", i);
+		KUNIT_EXPECT_EQ_MSG(test, event->hw.flags & (EVENT_LOAD | EVENT_STORE),
+				    rows[i].flags, "row %u", i);
+	}
+}
+
 #define NOISE_WORDS	128
 #define NOISE_ROUNDS	20000
 
@@ -316,6 +356,9 @@ static void record_pieces(struct kunit *test)
 		{ ARCH_BASIC | ARCH_CONTINUED | 64, ARCH_BASIC | 64, 160, 0 },
 		{ ARCH_BASIC | ARCH_CONTINUED | 64, 0, 160, 0 },
 		{ PEBS_ARCH_AUX | 80, 0, 160, 0 },
+		/* The branch group may have no branches; its header has 6 words. */
+		{ ARCH_BASIC | PEBS_ARCH_LBR | 112, 0, 112, 112 },
+		{ ARCH_BASIC | PEBS_ARCH_LBR | 104, 0, 112, 0 },
 	};
 	struct x86_pebs_record record;
 	u64 words[20] = { };
@@ -333,6 +376,22 @@ static void record_pieces(struct kunit *test)
 	}
 }
 
+/* A record that lacks a part of its first word is not read. */
+static void record_end(struct kunit *test)
+{
+	static const unsigned int formats[] = { 3, 4, 5, 6, PEBS_FORMAT_ARCH };
+	void *memory = vmalloc(PAGE_SIZE), *end = memory + PAGE_SIZE;
+	unsigned int i;
+	u64 counters;
+
+	KUNIT_ASSERT_NOT_NULL(test, memory);
+	for (i = 0; i < ARRAY_SIZE(formats); i++)
+		KUNIT_EXPECT_PTR_EQ(test, end,
+				    (void *)x86_pebs_count(formats[i], end, end + 4, BIT_ULL(0),
+							   noise_counts, &counters));
+	vfree(memory);
+}
+
 /* The size has room for the selected groups, in as many fragments as a record may have. */
 static void record_sizes(struct kunit *test)
 {
@@ -347,9 +406,11 @@ static struct kunit_case record_cases[] = {
 	KUNIT_CASE(record_noise),
 	KUNIT_CASE(record_pieces),
 	KUNIT_CASE(record_sizes),
+	KUNIT_CASE(record_end),
 	KUNIT_CASE(precise_periods),
 	KUNIT_CASE(precise_placements),
 	KUNIT_CASE(precise_transactions),
+	KUNIT_CASE(precise_data_sources),
 	{ }
 };
 

@@ -200,6 +200,43 @@ static void sample_kernel_ip(struct kunit *test)
 	fixture_close(event);
 }
 
+static u64 seen_xmm0;
+
+static void note_xmm(struct fixture *b, struct perf_event *event)
+{
+	const struct x86_perf_regs *shown = container_of(b->sample_regs, struct x86_perf_regs,
+							 regs);
+
+	seen_xmm0 = shown->xmm_regs ? *shown->xmm_regs : 0;
+}
+
+/* XMM registers come from the record, if the event asks for them. */
+static void sample_xmm(struct kunit *test)
+{
+	struct perf_event_attr attr = precise_attr(PERF_COUNT_HW_INSTRUCTIONS, 2, 100);
+	struct fixture *b = test->priv;
+	unsigned int wants;
+
+	if (pebs_cpu(b)->pebs < PEBS_FORMAT_ADAPTIVE)
+		kunit_skip(test, "records of these have no XMM registers");
+	attr.sample_type = PERF_SAMPLE_REGS_INTR;
+	for (wants = 0; wants < 2; wants++) {
+		struct perf_event *event;
+
+		attr.sample_regs_intr = BIT_ULL(PERF_REG_X86_AX) |
+					(wants ? BIT_ULL(PERF_REG_X86_XMM0) : 0);
+		KUNIT_ASSERT_EQ(test, fixture_open(b, &attr, &event), 0);
+		KUNIT_ASSERT_EQ(test, fixture_add(event, PERF_EF_START), 0);
+		b->on_sample = note_xmm;
+		seen_xmm0 = ~0ULL;
+		fixture_run(b, TESTBED_INSTRUCTIONS, 100);
+		KUNIT_EXPECT_EQ(test, seen_xmm0, wants ? PEBS_MODEL_XMM : 0);
+		b->on_sample = NULL;
+		fixture_del(event);
+		fixture_close(event);
+	}
+}
+
 static u16 seen_instruction_latency;
 static u32 seen_latency;
 
@@ -254,6 +291,7 @@ static struct kunit_case sample_cases[] = {
 	KUNIT_CASE_PARAM(sample_user_regs, pebs_gen_params),
 	KUNIT_CASE_PARAM(sample_entering_regs, pebs_gen_params),
 	KUNIT_CASE_PARAM(sample_kernel_ip, pebs_gen_params),
+	KUNIT_CASE_PARAM(sample_xmm, pebs_gen_params),
 	KUNIT_CASE_PARAM(sample_two_latencies, pebs_gen_params),
 	{ }
 };
