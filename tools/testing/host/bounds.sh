@@ -3,6 +3,7 @@
 #
 # Time limits of guests and of tools in guests (--timeout, --deadline, --tool-timeout): the time
 # that each limits, and the message at its end. A guest that hangs at boot is restarted.
+# shellcheck disable=SC2030,SC2031 # subshells have a folder of their own
 set -uo pipefail
 cd "$(dirname "$0")/../../.." || exit 1
 . tools/lib/ktap.sh
