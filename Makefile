@@ -86,6 +86,7 @@ unexport CMD
 # Arguments of install-deps, which the scripts call when they have checked their options
 both		:= --arch arm64 --arch x86_64
 all modules modules_install: export COREPMU_DEPS = $(module-deps)
+record: export COREPMU_DEPS = check $(both)
 boot-guest shell validate update: export COREPMU_DEPS = guest --arch $(guest-arch)
 bench: export COREPMU_DEPS = $(if $(PLOT),plot,guest) --arch $(guest-arch)
 check check-all: export COREPMU_DEPS = $@ $(if $(ARCH),--arch $(ARCH),$(both))
@@ -145,6 +146,9 @@ validate:
 		$(if $(CPU),--cpu '$(CPU)') $(if $(PMU),--pmu '$(PMU)') $(if $(FILTER),--filter '$(FILTER)') \
 		$(if $(REPORT),--report '$(REPORT)')
 
+record:
+	@$(scripts)/testing/record
+
 # On this machine, as whoever you are; OPTIONS are those of pmu-validate.
 validate-here:
 	@$(scripts)/testing/validate-here $(if $(PMU),--pmu '$(PMU)') $(OPTIONS)
@@ -199,6 +203,7 @@ help:
 	@echo 'make verdict [BASE=HEAD]          the tests that know what differs from a commit'
 	@echo 'make kunit [DEBUG=1] [FILTER=..]  the sources on register models, in a kernel of their own'
 	@echo 'make validate [PMU=cpu]           judge a perf PMU: ours, the built-in one, or both'
+	@echo 'make record                       judge each driver on each kernel, and draw the table'
 	@echo 'make validate-here [PMU=cpu]      judge the PMU of this machine, and write a report'
 	@echo 'make clients [FILTER=..] [DIR=..] rr, PAPI, bpftrace and others, ours and the built-in driver'
 	@echo 'make kvm-unit-tests DIR=...       judge the virtual PMUs with a checkout of kvm-unit-tests'
@@ -219,7 +224,7 @@ help:
 	@echo 'WERROR= 1: warnings of the compiler are errors in tools/ and KUnit (0: nowhere)'
 	@echo 'Downloads are kept in COREPMU_CACHE (by default ~/.cache/corepmu).'
 
-.PHONY: all modules modules_install run boot-guest shell check check-all verdict kunit validate validate-here clients kvm-unit-tests \
+.PHONY: all modules modules_install run boot-guest shell check check-all verdict kunit validate record validate-here clients kvm-unit-tests \
 	bench soak fuzz-diff lint docs intel-counters update clean help
 
 endif

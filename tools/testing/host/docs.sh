@@ -107,7 +107,7 @@ differing_options()
 
 plan
 said=$(longer $readme_lines README.md; longer $guide_lines Documentation/admin-guide/perf/corepmu.rst
-       longer $driver_api_lines Documentation/driver-api/*.rst)
+       longer $driver_api_lines Documentation/driver-api/corepmu{,-[!r]*}.rst)
 [ -z "$said" ]
 result "README, admin guide and driver-api are short"
 
@@ -134,6 +134,10 @@ result "pages of QEMU plugins list the options of the sources"
 said=$(scripts/generate/messages | diff - Documentation/admin-guide/perf/corepmu-messages.rst && echo ok)
 [ "$said" = ok ]
 result "the page of messages is what scripts/generate/messages makes of the sources"
+
+said=$(scripts/testing/record --check 2>&1 && echo ok)
+[ "$said" = ok ]
+result "the page of the record is what scripts/testing/record makes of record.json"
 
 what="Sphinx builds the pages without a warning"
 if command -v sphinx-build >/dev/null; then
