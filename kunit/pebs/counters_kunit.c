@@ -192,6 +192,25 @@ static void counters_after_read(struct kunit *test)
 	close_group(b);
 }
 
+/* A precise event that stops before its record's interrupt keeps the counts after the record. */
+static void counters_after_stop(struct kunit *test)
+{
+	const struct perf_event_attr first = sampling_attr(100), second = counting_attr();
+	struct fixture *b = test->priv;
+
+	open_group(b, &first, &second, false);
+	start_group(b);
+	b->testbed->ops->hold(true);
+	fixture_run(b, TESTBED_INSTRUCTIONS, 120);
+	fixture_del(leader);
+	fixture_del(member);
+	b->testbed->ops->hold(false);
+	expect_notes(test, 1, 100);
+	KUNIT_EXPECT_EQ(test, local64_read(&leader->count), 120);
+	KUNIT_EXPECT_EQ(test, local64_read(&member->count), 120);
+	close_group(b);
+}
+
 /* With large PEBS each sample has the counts of its own record. */
 static void counters_of_each_record(struct kunit *test)
 {
@@ -448,6 +467,7 @@ static struct kunit_case counters_cases[] = {
 	KUNIT_CASE_PARAM(counters_at_record, counters_gen_params),
 	KUNIT_CASE_PARAM(counters_of_sibling, counters_gen_params),
 	KUNIT_CASE_PARAM(counters_after_read, counters_gen_params),
+	KUNIT_CASE_PARAM(counters_after_stop, counters_gen_params),
 	KUNIT_CASE_PARAM(counters_of_each_record, counters_gen_params),
 	KUNIT_CASE_PARAM(counters_incomplete, counters_gen_params),
 	KUNIT_CASE_PARAM(counters_registers, counters_gen_params),

@@ -168,6 +168,18 @@ void x86_pebs_counters_choose(struct corepmu_cpu *cpuc)
 	p->size = x86_pebs_size(desc->pebs_format, data);
 }
 
+/*
+ * A precise event that was stopped before its record was drained has been updated from the reset
+ * counter. Note its count at the reset: none of its counts is from before the reset.
+ */
+static void count_from_reset(struct x86_pebs_scratch *s, int idx)
+{
+	s64 since = max(s->value[idx], 0LL);
+
+	s->value[idx] -= since;
+	s->count[idx] -= since;
+}
+
 /**
  * x86_pebs_counters_begin() - note counts and counter values before a drain updates them
  * @cpuc: state of this CPU; the PMU is stopped
@@ -192,6 +204,8 @@ void x86_pebs_counters_begin(struct corepmu_cpu *cpuc)
 		s->count[idx] = local64_read(&event->count);
 		s->offset[idx] = 0;
 		s->lost[idx] = 0;
+		if (x86_pebs_is_precise(event) && (event->hw.state & PERF_HES_STOPPED))
+			count_from_reset(s, idx);
 	}
 }
 
