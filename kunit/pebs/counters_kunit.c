@@ -406,6 +406,9 @@ static void counters_keep_lost_counts(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, x86_pebs_shows_record());
 	x86_pebs_counters_end(b->cpuc);
 	KUNIT_EXPECT_FALSE(test, x86_pebs_shows_record());
+	/* A record that outlives the choice of its counters changes nothing. */
+	x86_pebs_counters_show(b->cpuc, &record);
+	KUNIT_EXPECT_FALSE(test, x86_pebs_shows_record());
 	/* The drain updates the sampled event from its reloaded counter: 60 counts more. */
 	KUNIT_EXPECT_EQ(test, local64_read(&leader->count), 47);
 	KUNIT_EXPECT_EQ(test, local64_read(&member->count), 40);
