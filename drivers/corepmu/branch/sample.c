@@ -36,9 +36,11 @@ static bool copy_type(struct corepmu_branch_list *list, unsigned int i)
 		if (other->from - list->shift[j] != entry->from || !list->type[j] ||
 		    corepmu_branch_is_kernel(other->to ^ entry->to))
 			continue;
-		list->type[i] = list->type[j];
-		list->shift[i] = list->shift[j];
 		entry->from = other->from;
+		list->shift[i] = list->shift[j];
+		/* An NMI's sample takes the address as corrected once the record has a type. */
+		barrier();
+		list->type[i] = list->type[j];
 		return true;
 	}
 
