@@ -379,6 +379,32 @@ static void counters_of_topdown(struct kunit *test)
 	fixture_end(b);
 }
 
+/* With metrics_clear, records have neither the slots nor the metrics of the group. */
+static void counters_without_cleared_metrics(struct kunit *test)
+{
+	const struct perf_event_attr slots = { .type = PERF_TYPE_RAW, .config = SLOTS, .config1 = 1 };
+	const struct perf_event_attr attr = sampling_attr(100);
+	static struct x86_model_cpu with_clear;
+	struct perf_event *sampling;
+	struct fixture *b;
+
+	with_clear = with_metrics;
+	with_clear.metrics_clear = true;
+	metrics_testbed = *testbed_by_name("intel-pebs-fmt6");
+	metrics_testbed.cpu = &with_clear;
+	b = fixture_start(test, &metrics_testbed);
+	leader = open_in_group(b, NULL, &slots, false);
+	member = open_raw(b, leader, METRIC);
+	sampling = open_in_group(b, leader, &attr, false);
+	KUNIT_EXPECT_EQ(test, leader->hw.flags & EVENT_RECORDED, 0);
+	KUNIT_EXPECT_EQ(test, member->hw.flags & EVENT_RECORDED, 0);
+	KUNIT_EXPECT_NE(test, sampling->hw.flags & EVENT_RECORDED, 0);
+	fixture_close(sampling);
+	fixture_close(member);
+	fixture_close(leader);
+	fixture_end(b);
+}
+
 /* A reload overwrites the counts since the overflow; the event gets them from the record. */
 static void counters_keep_lost_counts(struct kunit *test)
 {
@@ -487,6 +513,7 @@ static struct kunit_suite counters_suite = {
 
 static struct kunit_case parse_cases[] = {
 	KUNIT_CASE(counters_of_topdown),
+	KUNIT_CASE(counters_without_cleared_metrics),
 	KUNIT_CASE(counters_parsed),
 	KUNIT_CASE(counters_parsed_arch),
 	{ }

@@ -57,12 +57,21 @@ bool x86_pebs_counters_wanted(const struct perf_event *event)
 	       (event->attr.sample_type & PERF_SAMPLE_READ);
 }
 
+/* Check for the metrics_clear mode, which the slots event of a group has for all its metrics. */
+static bool has_metrics_clear(const struct perf_event *event)
+{
+	const struct perf_event *slots =
+		intel_is_slots(event->hw.config_base) ? event : event->group_leader;
+
+	return slots->hw.config_base & EVNTSEL_METRICS_CLEAR;
+}
+
 static bool can_be_recorded(const struct perf_event *event)
 {
 	const struct x86_desc *desc = to_x86(to_corepmu(event->pmu));
 
 	if (event->hw.flags & COREPMU_EVENT_TOPDOWN)
-		return desc->pebs_metrics && !(event->hw.config_base & EVNTSEL_METRICS_CLEAR);
+		return desc->pebs_metrics && !has_metrics_clear(event);
 
 	return !(event->hw.flags & COREPMU_EVENT_ACR);
 }
