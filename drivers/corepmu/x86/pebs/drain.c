@@ -282,8 +282,9 @@ void x86_pebs_emit(struct corepmu_cpu *cpuc, const void *at, const void *end, u6
 		return;
 	}
 
-	for (; ended && at < end && x86_pebs_parse(format, at, end - at, &record);
-	     at += record.size) {
+	/* Records without a sample may have counts that their reload has overwritten. */
+	for (; (ended || p->counters.drained) && at < end &&
+	       x86_pebs_parse(format, at, end - at, &record); at += record.size) {
 		u64 left = record.counters & ended;
 
 		if (unlikely(record.counts))
