@@ -239,7 +239,7 @@ static void repeated_branch_is_decoded_once(struct kunit *test)
 		{ USER + 0x30, USER, COREPMU_BRANCH_COND, 2, 2 },
 		/* The same address, but an interrupt */
 		{ USER + 0x30, KERNEL, COREPMU_BRANCH_IRQ, 0, 3 },
-		/* Another record's address after its correction, which is no other record's */
+		/* The corrected address of the records at 0x30: no record has it before */
 		{ USER + 0x32, USER, COREPMU_BRANCH_UNKNOWN, 0, 4 },
 		{ USER + 0x30, USER, COREPMU_BRANCH_COND, 2, 4 },
 		{ USER + 0x20, USER, COREPMU_BRANCH_COND, 0, 4 },

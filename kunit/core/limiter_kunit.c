@@ -459,7 +459,7 @@ static void limiter_ignores_other_nmis(struct kunit *test)
 	}
 }
 
-/* From a minimum of 4096 on, overflows that leave a quarter of the window raise nothing. */
+/* A minimum of 4096 or more rises only if overflows take over three quarters of the window. */
 static void limiter_leaves_a_quarter(struct kunit *test)
 {
 	struct fixture *b = test->priv;

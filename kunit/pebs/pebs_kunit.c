@@ -148,7 +148,7 @@ static void precise_stop_without_trace(struct kunit *test)
 /* A read after the overflow, before its record: the record resets the counter afterwards. */
 static void precise_read_before_record(struct kunit *test)
 {
-	/* Events until the read, and from the record to the interrupt */
+	/* Number of events until the read, and from the record to the interrupt */
 	static const unsigned int events[][2] = { { 105, 2 }, { 101, 0 } };
 	struct fixture *b = test->priv;
 	struct x86_model *m = pebs_model();

@@ -197,7 +197,7 @@ static void write_pair(int idx, u64 value)
 	pmuv3_write_pmevcntr(idx - 1, lower_32_bits(value));
 }
 
-/* Inline in pmuv3_write(), which then needs no frame: kernels are built without tail calls. */
+/* Inline: on kernels that are built without tail calls, a call would need a stack frame. */
 static __always_inline void write_single(int idx, u64 value)
 {
 	if (idx == PMUV3_CYCLE_COUNTER)

@@ -20,8 +20,8 @@
  * cannot access the registers either, since KVM sets MDCR_EL2.TPM
  * (kvm_arm_setup_mdcr_el2() in arch/arm64/kvm/debug.c).
  *
- * With VHE, KVM owns PMUSERENR_EL0 of a CPU while a vCPU is loaded there. The condition on 6.1 and
- * 6.12 is a PMU of the built-in driver, of any CPU type; on 7.x it is that the CPUs have a PMU. KVM
+ * With VHE, KVM owns PMUSERENR_EL0 of a CPU while a vCPU is loaded there. On 6.1 and 6.12 KVM owns
+ * it only if the built-in driver has a PMU, of any CPU type; on 7.x, if the CPUs have a PMU. KVM
  * saves the register's value when it loads the vCPU. When KVM puts the vCPU, perf core has already
  * scheduled out the thread's events, and KVM restores the value
  * (__activate_traps_common(), __deactivate_traps_common() in

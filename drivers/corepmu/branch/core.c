@@ -272,8 +272,8 @@ void corepmu_branch_pause(struct corepmu_cpu *cpuc)
  * @cpuc: this CPU's state; it has events with branch records
  *
  * The hardware froze the records at the overflow, until the backend acknowledges the overflow.
- * Where an overflow ends recording (freeze_ends), this function notes the end by a stop. Records of
- * user branches do not change in the kernel anyway.
+ * If an overflow ends recording (freeze_ends), this function stops it: corepmu_branches.recording
+ * becomes false, too. Records of user branches do not change in the kernel anyway.
  */
 void corepmu_branch_interrupt(struct corepmu_cpu *cpuc)
 {

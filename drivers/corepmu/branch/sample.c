@@ -108,8 +108,9 @@ static bool transaction_is_wanted(u64 wanted, const struct perf_branch_entry *en
 }
 
 /*
- * Return the mask of bits that an event gets of a record's third word. The third word of a struct
- * perf_branch_entry has all members but the addresses. choose_branches() copies records by words.
+ * Return a mask of the bits that an event wants in a record's third word. The third word of a
+ * struct perf_branch_entry has all members but the addresses. choose_branches() copies records by
+ * words.
  */
 static u64 bits_wanted(u64 wanted)
 {

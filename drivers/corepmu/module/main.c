@@ -37,10 +37,10 @@ MODULE_PARM_DESC(start_near_wrap,
 		 "for tests: counting events start this many counts below 2^32 (modulo 2^64)");
 
 /*
- * No module uses this symbol. It keeps a copy of the module under another name from loading beside
- * this one: the kernel rejects a module that exports a symbol of another module, and logs both
- * names. Two copies would both change the kernel's static calls and keys, and each would restore
- * what it found: a function of the other copy, which may be unloaded by then.
+ * No module uses this symbol. The kernel rejects a module that exports a symbol of a loaded module,
+ * and logs both names: so two copies of this module, under two names, do not load at the same time.
+ * Both would change the kernel's static calls and keys. At its unload, a copy would restore the
+ * value it found: a function of the other copy, which may be unloaded already.
  */
 const bool corepmu_drives_the_counters = true;
 EXPORT_SYMBOL_GPL(corepmu_drives_the_counters);

@@ -340,10 +340,10 @@ static void x86_update(struct corepmu_cpu *cpuc, struct perf_event *event)
 }
 
 /*
- * Read an event whose counter PEBS records have. In a sample, the event already has its count at
- * the record. Otherwise, the function empties the buffer first. CPU A reads the counter; an NMI
- * then drains a record; if A has not added its counts yet, the sample lacks them. So the PMU is
- * stopped meanwhile.
+ * Read an event whose counter value is in PEBS records. In a sample, the event already has its
+ * count at the record. Otherwise the function drains the buffer first. CPU A reads the counter; an
+ * NMI then drains a record before A adds the counts; without a stop of the PMU, the sample lacks
+ * these counts.
  */
 static noinline void read_recorded(struct corepmu_cpu *cpuc, struct perf_event *event)
 {

@@ -56,8 +56,8 @@ struct intel_uarch;
  * @ds_bit: bit of @global_status and @global_clear: the buffer has PEBS records; or 0
  * @trace_bit: bit of @global_status and @global_clear: Intel PT's handler must run; or 0
  * @special: status bits that need more than the overflow handling of a counter: @frozen,
- *	@metrics_bit, @ds_bit, @trace_bit, the bit of the slots counter, and the bits of all
- *	counters that may be the even one of a pair, once an event that needs two is opened
+ *	@metrics_bit, @ds_bit, @trace_bit, and the bit of the slots counter. The first event that
+ *	needs a pair of counters adds the bits of all counters that can be the even one of a pair
  * @has_acr: CPUID has a leaf for auto counter reload (ACR)
  * @acr_counters: counters that ACR can reload, a bit each
  * @acr_causes: counters whose overflow can reload the counters of @acr_counters, a bit each

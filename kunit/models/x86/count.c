@@ -2,7 +2,7 @@
 /*
  * corepmu: model of x86's counters: counting, overflow and interrupt
  *
- * As Intel (SDM volume 3, chapter 20) and AMD (APM volume 2, 13.2) have in common.
+ * The file models what Intel (SDM volume 3, chapter 20) and AMD (APM volume 2, 13.2) share.
  */
 #include <linux/bitops.h>
 #include <linux/bits.h>

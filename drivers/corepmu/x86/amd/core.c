@@ -221,7 +221,7 @@ static unsigned int event_code(u64 config)
 /* Event select 0xyz: y is the core's unit that the event belongs to. */
 #define F15H_UNIT	GENMASK(7, 4)
 
-/* Return the counters of an event: @counters, its unit's, unless the event is an exception. */
+/* Return the counters of an event: those of its unit, @counters, except for a few events. */
 static u64 f15h_exception(unsigned int event, u8 umask, u64 counters)
 {
 	switch (event) {

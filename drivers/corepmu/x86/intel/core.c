@@ -80,7 +80,7 @@ static u64 metric_of(const struct x86_desc *desc, u64 config)
 {
 	u64 nr = FIELD_GET(METRIC_NUMBER, config - EVENT_FIRST_METRIC);
 
-	/* A config below EVENT_FIRST_METRIC wraps, and has upper bits, too. */
+	/* For a config below EVENT_FIRST_METRIC the difference wraps: upper bits are set. */
 	if ((config - EVENT_FIRST_METRIC) & ~METRIC_NUMBER ||
 	    METRIC_COUNTER_BASE + nr >= COREPMU_MAX_COUNTERS)
 		return 0;

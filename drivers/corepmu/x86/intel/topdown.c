@@ -16,8 +16,8 @@
  * icl_update_topdown_event() in arch/x86/events/intel/core.c does the same). With metrics_clear
  * (CPUs with bit 19 of IA32_PERF_CAPABILITIES), RDPMC of PERF_METRICS in user space clears both
  * registers; read(2) does not count what such a read has cleared. The hardware does not report a
- * clear. The driver finds it if the slots register has less than at the last update; otherwise the
- * counts lack the slots up to that update. struct hw_perf_event has
+ * clear. The driver detects a clear if the slots register is below its value at the last update, V.
+ * If the register has passed V again, the counts lack V slots. struct hw_perf_event has
  *
  *   last_tag          value of the slots register when the group was last scheduled out, or 0
  *   extra_reg.config  slots event: PERF_METRICS at that time. Metric event: the metric's count
@@ -142,8 +142,8 @@ static void count_part(struct perf_event *event, u64 part)
 }
 
 /*
- * The slots register has less than at the last update. Check whether user space has cleared it.
- * Otherwise the counter has overflowed, and the interrupt is still to come.
+ * The slots register is below its value at the last update. Check whether user space has cleared
+ * the register. Otherwise the counter has overflowed, and the interrupt is still to come.
  */
 static bool has_cleared(const struct corepmu_cpu *cpuc, const struct perf_event *slots)
 {

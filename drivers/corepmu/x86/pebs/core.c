@@ -458,7 +458,7 @@ bool x86_pebs_update(struct corepmu_cpu *cpuc, const struct perf_event *event)
 }
 
 /**
- * x86_pebs_drain_recorded() - drain the buffer before an event in records changes
+ * x86_pebs_drain_recorded() - drain the buffer if its records have counter values
  * @cpuc: state of this CPU
  *
  * A record has the values of other events' counters. The driver must show these values in the

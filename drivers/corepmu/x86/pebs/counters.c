@@ -15,19 +15,19 @@
  * sample do nothing: perf core would otherwise update all events of the group but the sampled one
  * (perf_output_read_group() in kernel/events/core.c).
  *
- * A value of an overflowing counter is the one before the record's reload. Counts between the
- * overflow and the reload are in the record alone: the reload overwrites them. So the drain adds
+ * If a counter overflows, its record has its value from before the reload. Only the record has the
+ * counts between the overflow and the reload, since the reload overwrites them. So the drain adds
  * them to the final count.
  *
  * Records have no values of
  *
- * - topdown metrics in the metrics_clear mode, whose register a reader may clear, and their slots;
+ * - slots and topdown metrics in the metrics_clear mode: a reader may clear their registers;
  * - events with auto counter reload (ACR): overflows without a record reload their counters;
  * - software events, and events of other PMUs.
  *
  * Samples show these as they are at the interrupt. A group with any of them, or with topdown
- * metrics, does not use large PEBS. Metrics are fractions of the slots since the register was last
- * 0. A record has the slots counter and PERF_METRICS: x86_topdown_part() converts these to counts.
+ * metrics, does not use large PEBS. Metrics are fractions of the slots counter. A record has both
+ * the slots counter and PERF_METRICS: x86_topdown_part() converts these to counts.
  */
 #include <linux/bitfield.h>
 #include <linux/bitops.h>
@@ -229,8 +229,9 @@ static void advance(struct corepmu_cpu *cpuc, struct x86_pebs_scratch *s, int id
 }
 
 /*
- * The record's overflow has reloaded a counter. The event's update has lost the counts since the
- * overflow, except those that an earlier update has seen; it adds those that the reload includes.
+ * A counter has been reloaded after its record. Note the counts between the overflow and the reload
+ * as lost. An earlier update may have added some of them, @seen if positive. With reset value 0
+ * these stay in the count. With a period as reload value, account_hw_reloads() subtracts them.
  */
 static void follow_reload(struct x86_pebs_scratch *s, int idx, s64 seen)
 {
@@ -248,7 +249,7 @@ static void show(struct perf_event *event, struct x86_pebs_scratch *s, int idx)
 	s->offset[idx] += change;
 }
 
-/* Show the metrics of @slots and PERF_METRICS at the record. The drain does not change metrics. */
+/* Show the metrics' counts at a record with @slots and @metrics. The drain updates no metric. */
 static void show_metrics(struct corepmu_cpu *cpuc, struct x86_pebs_scratch *s, u64 slots,
 			 u64 metrics)
 {

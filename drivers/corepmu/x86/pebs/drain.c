@@ -101,9 +101,9 @@ void x86_pebs_follow_reset(struct corepmu_cpu *cpuc, struct perf_event *event)
 }
 
 /*
- * Update an event after an overflow with a record that has set the counter to 0. Return the length
- * of the ended period. It is 0 if the period has not ended: the counter is narrower than the
- * period, or the record belongs to a probe (core/frequency.c).
+ * Update an event whose counter a record has set to 0. Return the length of the ended period. The
+ * length is 0 if the period has not ended: the counter is narrower than the period, or the record
+ * belongs to a probe (core/frequency.c).
  */
 static u64 account_reset(struct corepmu_cpu *cpuc, struct perf_event *event)
 {
@@ -222,16 +222,16 @@ static noinline void emit_batches(struct corepmu_cpu *cpuc, const void *at, cons
 }
 
 /**
- * x86_pebs_emit_single() - emit the sample of the only record, of one counter
+ * x86_pebs_emit_single() - emit a sample if the buffer has one record, of one counter
  * @cpuc: state of this CPU; the PMU is stopped, and no counter reloads in hardware
  * @at: first record
  * @end: end of the last record
  * @regs: registers at the interrupt, or a substitute
  *
- * As a rule an interrupt brings one record. IRQs off, or NMI.
+ * This is the usual case without large PEBS. IRQs off, or NMI.
  *
- * Return: false if there are more records or counters: x86_pebs_account() and x86_pebs_emit() take
- * all of them
+ * Return: false if there are more records or counters, or the record is invalid: the caller must
+ * call x86_pebs_account() and x86_pebs_emit()
  */
 bool x86_pebs_emit_single(struct corepmu_cpu *cpuc, const void *at, const void *end,
 			  struct pt_regs *regs)

@@ -80,10 +80,11 @@ struct x86_pebs_recorded {
 /**
  * struct x86_pebs_scratch - what one CPU needs during a drain only
  * @sample: the sample
- * @value: value of each counter that @count belongs to, sign-extended
+ * @value: value of each counter when its event had @count, sign-extended
  * @count: count of each counter's event at the last record that was shown
  * @offset: sum of the changes of each event's count for samples; the end of the drain undoes them
- * @lost: counts of each counter that a record has, but that the record's reload has overwritten
+ * @lost: counts of each counter between an overflow and the reload after its record; only the
+ *	record has them
  *
  * Allocated with the debug store: the kernel reserves 8 KiB per CPU for the variables of all
  * modules (PERCPU_MODULE_RESERVE).
@@ -116,7 +117,7 @@ struct x86_pebs_scratch {
  * @large_allowed: an event that is on the CPU allows large PEBS
  * @up_to_date: the debug store and IA32_PEBS_ENABLE need no update at each start: no event reloads
  *	in hardware, allows large PEBS, or has samples with counts
- * @active: corepmu_cpu.active at the start of the PMU that @up_to_date is of
+ * @active: corepmu_cpu.active when the debug store and IA32_PEBS_ENABLE were last updated
  * @owned_by_kvm: KVM has owned the CPU since the last start of the PMU: no records were written
  * @index: IA32_PEBS_INDEX without its write position
  * @rewinds: number of times that IA32_PEBS_INDEX has been rewound to 0

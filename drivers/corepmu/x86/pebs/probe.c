@@ -56,7 +56,7 @@ static const char *ask_debug_store(const struct x86_desc *desc, unsigned int for
 	return NULL;
 }
 
-/* A bit to test the load-latency threshold with: any bit */
+/* Any bit of the load-latency threshold, to test whether the register keeps it */
 #define LATENCY_PROBE		5
 
 /*
@@ -120,7 +120,10 @@ static u64 recorded_counters(const struct x86_desc *desc)
 		(desc->pebs_groups & PEBS_ARCH_FIXED ? fixed : 0)) & desc->pmu->counters;
 }
 
-/* Records have the slots counter, which metrics are fractions of, as a fixed counter. */
+/*
+ * Return the metrics that records can have. Metrics are fractions of the slots counter, so records
+ * must be able to have this fixed counter, too.
+ */
 static u64 recorded_metrics(const struct x86_desc *desc)
 {
 	if (!(desc->pebs_recorded & BIT_ULL(SLOTS_COUNTER)) ||

@@ -127,7 +127,7 @@ static void parse_basic(const u64 *word, struct x86_pebs_record *record)
 	record->retire = retire & RETIRE_VALID ? FIELD_GET(RETIRE_LATENCY, retire) : 0;
 }
 
-/* Set @record's branches. Return the words of the branch group; 0 if the fragment is too short. */
+/* Set @record's branches. Return the words of the branch group; 0 if the piece is too short. */
 static size_t branch_words(const u64 *word, u64 groups, size_t words, size_t size,
 			   struct x86_pebs_record *record)
 {
@@ -146,7 +146,7 @@ static size_t branch_words(const u64 *word, u64 groups, size_t words, size_t siz
 }
 
 /*
- * Check whether the size of a fragment fits its groups, and set @record's branches and counts.
+ * Check whether the size of a piece fits its groups, and set @record's branches and counts.
  * These two groups come last; their headers have the number of branches and of counters.
  */
 static bool is_as_long(const u64 *word, u64 groups, size_t size, struct x86_pebs_record *record)
