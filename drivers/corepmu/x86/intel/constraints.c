@@ -3,9 +3,10 @@
  * corepmu: x86: which counters of Intel's CPUs count which event
  *
  * scripts/generate/intel-counters makes this file: edit scripts/lib/intel-counters.py instead.
- * struct intel_uarch describes the tables. Sources: perf's event lists (tools/perf/pmu-events/arch/x86)
- * of Linux 6.12.117 and Linux 6.1.192, from Lunar Lake on of Linux 7.3.4. perf has no lists for
- * Core and Core 2: theirs are the kernel's constraints (arch/x86/events/intel/core.c).
+ * struct intel_uarch describes the tables. Sources: perf's event lists
+ * (tools/perf/pmu-events/arch/x86) of Linux 6.12.117 and Linux 6.1.192, from Lunar Lake on of
+ * Linux 7.3.4. perf has no lists for Core and Core 2: for these the source is the kernel's
+ * constraints (arch/x86/events/intel/core.c).
  */
 #include <linux/kernel.h>
 #include <linux/types.h>
