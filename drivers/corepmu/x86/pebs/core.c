@@ -117,7 +117,8 @@ static void pebs_forget(struct corepmu_cpu *cpuc)
 
 	p->threshold = 0;
 	p->programmed = UNKNOWN;
-	for (left = to_desc(cpuc)->pebs_counters; left; left &= left - 1)
+	left = is_arch(cpuc) ? to_desc(cpuc)->pebs_counters | to_desc(cpuc)->pebs_recorded : 0;
+	for (; left; left &= left - 1)
 		x86_forget_cfg_c(__ffs64(left));
 	if (!ds)
 		return;
