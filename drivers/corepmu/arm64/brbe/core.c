@@ -101,10 +101,10 @@ static void brbe_start(struct corepmu_cpu *cpuc)
 }
 
 /*
- * Stop recording. If an overflow has paused it, the branches up to the interrupt are missing. Later
- * records would seem to follow the old ones directly, as if the code between were straight. So mark
- * the records stale: samples of this interrupt still use them, and the next start of recording
- * clears them. brbe_enable() of drivers/perf/arm_brbe.c clears them at each start.
+ * Stop recording. If an overflow has paused recording, the branches up to the interrupt are
+ * missing. Later records would then follow a gap, which a reader takes for straight-line code. So
+ * mark the records stale: samples of this interrupt still use them, and the next start of
+ * recording clears them. brbe_enable() of drivers/perf/arm_brbe.c clears them at each start.
  */
 static void brbe_stop(struct corepmu_cpu *cpuc)
 {

@@ -431,10 +431,10 @@ u64 intel_fixed_counters(const struct intel_uarch *uarch, u64 config)
  * Sandy Bridge to Haswell: one of these events on a counter corrupts the count of the same counter
  * on the core's other hyperthread, whatever event that counter has (errata BJ122, BV98, HSD29). The
  * built-in driver keeps that counter empty (INTEL_EXCLEVT_CONSTRAINT in
- * arch/x86/events/intel/core.c). This driver rejects the events, except on a CPU that has no second
- * hyperthread until the next boot: it has eight counters instead of four if firmware disabled
- * hyperthreads. With nosmt=force, and in a virtual machine with one thread per core, it has four,
- * and cpu_smt_possible() is false.
+ * arch/x86/events/intel/core.c). This driver rejects the events unless the core has no second
+ * hyperthread until the next boot. If firmware has disabled hyperthreads, the CPU has eight
+ * counters instead of four. With nosmt=force, and in a virtual machine with one thread per core,
+ * the CPU has four, and cpu_smt_possible() is false.
  */
 #define HT_FIRST_EVENT		0xd0
 #define HT_LAST_EVENT		0xd3
