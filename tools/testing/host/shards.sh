@@ -97,6 +97,12 @@ check --merge "$tree"/shards/[1-4]-of-4
 [ $status -ne 0 ] && grep -q 'this shard ran other files' "$work/out"
 result "results of other files are refused"
 
+rm "$host/compares.sh"
+shards 2
+check --merge "$tree"/shards/*-of-2
+[ $status -eq 1 ] && [ "$(tail -n 1 "$work/out")" = "4 passed, 3 failed, 2 skipped" ]
+result "shards without a job that compares results are merged"
+
 for shard in 0/4 5/4 1 1/ a/b 1/99999; do
 	check --shard "$shard"
 	[ $status -eq 2 ] && grep -q -- '--shard wants I/N' "$work/out" || break
