@@ -5,6 +5,7 @@
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <poll.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <sys/wait.h>
 
@@ -297,8 +298,11 @@ static void remove_on_exec(void)
 	attr.remove_on_exec = 1;
 	attr.disabled = 0;
 	fd = event_open(&attr, pid, -1, -1, 0);
-	if (fd < 0 || write(pipes[1], "", 1) != 1)
+	if (fd < 0 || write(pipes[1], "", 1) != 1) {
+		kill(pid, SIGKILL);
+		waitpid(pid, NULL, 0);
 		return answer_error("the event is refused:", fd);
+	}
 	waitpid(pid, NULL, 0);
 	bytes = read(fd, &count, sizeof(count));
 	answer("read() returns %zd", bytes);
