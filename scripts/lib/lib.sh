@@ -239,7 +239,7 @@ load_arch() {
 # need_backend ARCH: refuse an architecture that corepmu has no backend for, after load_arch.
 need_backend() {
 	[ -z "${A[stock]:-}" ] ||
-		die -2 "ARCH=$1 has no corepmu, and is there for make validate alone; choose one of: $(table_rows "$TOP/scripts/tables/arches.cfg" | xargs)."
+		die -2 "ARCH=$1 has no corepmu: only make validate takes it; choose one of: $(table_rows "$TOP/scripts/tables/arches.cfg" | xargs)."
 }
 
 # load_kernel KERNEL: load the row of a kernel series or of a flavour into K[].

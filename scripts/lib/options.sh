@@ -26,11 +26,11 @@ number() {
 	[[ $2 =~ ^[1-9][0-9]{0,6}$ ]] || die -2 "$1 wants a whole number from 1 to 9999999, not '$2'."
 }
 
-# The shard of a run is the only one unless read_shard sets another.
+# Without --shard a run is shard 1 of 1.
 shard=1
 shards=1
 
-# read_shard I/N: set $shard and $shards, or refuse what is no shard.
+# read_shard I/N: set $shard and $shards; end if I/N is not a shard.
 read_shard() {
 	{ [[ $1 =~ ^[1-9][0-9]{0,3}/[1-9][0-9]{0,3}$ ]] && [ "${1%/*}" -le "${1#*/}" ]; } ||
 		die -2 "--shard wants I/N, shard I of N from 1/N to N/N, not '$1'."

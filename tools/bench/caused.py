@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Which instructions of an operation a driver causes, from the profiles of two drivers.
+"""Compare the instructions that two drivers cause in each operation, by their profiles.
 
 caused.py BUILT-IN OURS: each argument is a guest's output. FILE.access has its profile by the
 plugin pmu-access, and FILE.out/symbols the symbols of its kernel. A driver causes
@@ -8,9 +8,9 @@ plugin pmu-access, and FILE.out/symbols the symbols of its kernel. A driver caus
 - the instructions that perf core's functions execute with this driver only, and
 - the accesses of x86's registers, whose functions all drivers share.
 
-The instructions that both kernels execute, the floor, no driver changes. Prints a line "CAUSED
-operation built-in ours ratio floor" for each operation, and the median. The status is 1 if a ratio
-is above the limit.
+The floor is the instructions that both kernels execute: no driver changes them. Prints a line
+"CAUSED operation built-in ours ratio floor" for each operation, and the median. The status is 1 if
+a ratio is above the limit.
 """
 import bisect
 import collections
@@ -19,7 +19,7 @@ import statistics
 import sys
 
 LIMIT = 0.80
-# Some ten instructions of either driver
+# Operations without a limit: either driver causes only some tens of instructions
 UNLIMITED = re.compile(r'(cpu-)?reset|(cpu-)?read|user-read')
 # Functions of the scheduler's tick, of RCU and of the allocator: a row has more or less of their
 # work by chance
@@ -29,7 +29,7 @@ CHANCE = re.compile(r'clear_page|get_page_from|free_one_page|pcppages|_valid_or_
                     r'(?<!event_)(?<!perf_)update_|sched_tick|scheduler|irq_(enter|exit)|ktime|'
                     r'timekeep|its_return|srso')
 REGISTERS = re.compile(r'native_(read|write)_(msr|pmc)')
-# Perf core's functions that differ by fewer instructions an operation differ by chance
+# A smaller difference, in instructions per operation, of one of perf core's functions is chance
 LEAST = 2
 
 
@@ -52,7 +52,7 @@ def read_marked(path):
 
 
 def read_profile(path):
-    """Return for each operation the instructions a round of each function.
+    """Return the instructions per round of each function, for each operation.
 
     The guest sets a mark before and after each operation's rounds.
     """
@@ -102,7 +102,7 @@ def main():
         if operation not in ours or operation in ('getppid', 'user-read'):
             continue
         theirs, our, floor = compare(profile, ours[operation])
-        # A driver has no work, such as at a switch with events of a CPU: the rest is chance.
+        # Fewer instructions are chance: a driver has no work, as at a switch with per-CPU events.
         if min(theirs, our) <= 20:
             continue
         ratios[operation] = our / theirs

@@ -1,9 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# Runs divided into shards: each job of scripts/check runs in one of them, and the merged results are
-# those of one run. The jobs are small scripts in a copy of the harness. Faults and mutants are each
-# in one shard, too.
+# --shard and --merge: each job of scripts/check runs in one shard, and the merged results are those
+# of one run. The jobs are small scripts in a copy of the harness. Each fault and each mutant is in
+# one shard, too.
 set -uo pipefail
 cd "$(dirname "$0")/../../.." || exit 1
 . tools/lib/ktap.sh
@@ -80,7 +80,7 @@ for nr in 4 7; do
 done
 
 check --merge "$tree"/shards/[1-3]-of-4
-[ $status -eq 1 ] && grep -q '^NOT RUN host \|] NOT RUN host .*: in none of the directories' "$work/out" &&
+[ $status -eq 1 ] && grep -q '\] NOT RUN host .*: in none of the directories' "$work/out" &&
 	grep -q '^not ok [0-9]* host ' "$tree/build/log/check.ktap"
 result "jobs of a missing shard are not run, which is a failure"
 
@@ -89,8 +89,8 @@ check --merge "$tree"/shards/[1-4]-of-4 "$tree/shards/2-of-4"
 result "a job that two directories have is refused"
 
 check --merge "$tree"/shards/[1-4]-of-4 "$tree/build/log/check"
-[ $status -eq 2 ] && grep -q 'this is no directory of results' "$work/out" && [ -e "$tree/build/log/check" ]
-result "the directory that merged results go to is refused"
+[ $status -eq 2 ] && grep -q 'this is not a directory of results' "$work/out" && [ -e "$tree/build/log/check" ]
+result "the directory of the merged results is refused as one to merge"
 
 echo >>"$host/silent.sh"
 check --merge "$tree"/shards/[1-4]-of-4
@@ -109,7 +109,7 @@ for shard in 0/4 5/4 1 1/ a/b 1/99999; do
 	shard=
 done
 [ -z "$shard" ]
-result "a shard that there is not is refused"
+result "a shard that does not exist is refused"
 
 # in_shards NR COMMAND...: check whether three shards print the NR lines of one run that begin with "# " or
 # a path

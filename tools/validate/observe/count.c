@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * count.c - what counts are after a reset, an end, an exec, and for modes that exclude each other
+ * count.c - counts after RESET, exit and exec, of group members, and with every mode excluded
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -13,8 +13,8 @@
 
 /*
  * Perf core exchanges the contexts of parent and child at a context switch if both have the same
- * events: the child counts with the event of the parent then. open_instructions() prevents it, by
- * an event that only the parent has.
+ * events: the child then counts with the parent's event. The event of open_instructions(), which
+ * only the parent has, prevents the exchange.
  */
 static void reset_and_children(void)
 {

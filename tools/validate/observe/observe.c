@@ -13,7 +13,7 @@
 #include "observe/observe.h"
 
 #define SECONDS		60
-/* A whole number of ticks, whatever CONFIG_HZ is */
+/* A whole number of ticks with every CONFIG_HZ */
 #define TICKS_NS	20000000
 
 static const struct observation_list *const lists[] = {
@@ -136,7 +136,7 @@ void in_child(void (*work)(void))
 	waitpid(pid, NULL, 0);
 }
 
-/* What is throttled, and who runs first, depends on when the next tick is: begin with a tick. */
+/* Throttling, and which task runs first, depend on the time until the next tick: begin at a tick. */
 static void wait_for_tick(void)
 {
 	struct timespec at;
@@ -174,7 +174,7 @@ static void look(const struct observation *observation)
 	text[len] = '\0';
 	waitpid(pid, &status, 0);
 	if (WIFSIGNALED(status))
-		answer("the question ends by %s", sigabbrev_np(WTERMSIG(status)));
+		answer("its process is killed by SIG%s", sigabbrev_np(WTERMSIG(status)));
 }
 
 static bool is_asked(const struct observation *observation, const char *const *texts, unsigned int nr)

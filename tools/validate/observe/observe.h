@@ -29,11 +29,11 @@ extern const struct observation_list count_observations, time_observations,
 	refusal_observations;
 
 /**
- * observe_all() - print the answer to each question whose "subject: question" has a text
+ * observe_all() - print the answer to each question whose "subject: question" has one of @texts
  * @texts: the texts
  * @nr: number of @texts; 0 for all questions
  *
- * The lines are the same from run to run if the clock counts instructions.
+ * Two runs print the same lines if the clock counts instructions.
  *
  * Return: 0; 1 if the PMU has no event of instructions; 2 if no question has a text.
  */
@@ -48,14 +48,14 @@ void answer(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 /**
  * answer_error() - add the name of an errno to the answer
  * @what: what was tried
- * @result: descriptor, or a negative errno; negative ones are named, others are "accepted"
+ * @result: negative errno, whose name is added; any other value is "accepted"
  */
 void answer_error(const char *what, int result);
 
 /**
  * answer_loops() - add a count to the answer, in calls of known_loop(ITERATIONS)
  * @what: what was counted
- * @count: the count, of which less than a tenth of a loop is not shown
+ * @count: the count, which is rounded to tenths of a loop
  */
 void answer_loops(const char *what, u64 count);
 
@@ -69,7 +69,7 @@ void answer_records(struct ring *ring);
  * open_or_answer() - open an event of this task
  * @attr: its attributes
  *
- * Return: a descriptor, or a negative errno, which is the answer then.
+ * Return: a descriptor, or a negative errno, which is added to the answer.
  */
 int open_or_answer(struct perf_event_attr *attr);
 
@@ -80,7 +80,7 @@ int open_or_answer(struct perf_event_attr *attr);
  * @pid: task
  * @cpu: CPU
  *
- * Return: a descriptor, or a negative errno, which is the answer then.
+ * Return: a descriptor; negative if the event or its buffer is refused, which is added to the answer.
  */
 int open_ring(struct ring *ring, struct perf_event_attr *attr, pid_t pid, int cpu);
 

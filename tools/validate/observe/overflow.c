@@ -13,7 +13,7 @@ static struct ring ring;
 
 #define TYPE	(PERF_SAMPLE_IP | PERF_SAMPLE_PERIOD)
 
-/* Sample with a short period, and answer with what the buffer and the count have. */
+/* Sample with a short period; answer with the number of samples, the count and throttling. */
 static void short_period(u64 period, unsigned long iterations)
 {
 	struct perf_event_attr attr;
@@ -30,7 +30,7 @@ static void short_period(u64 period, unsigned long iterations)
 	event_disable(fd);
 	count = event_read(fd);
 	ring_drain(&ring, &attr, &sum);
-	/* Throttled later, the number depends on when the next tick is. */
+	/* After UNTHROTTLE the number of samples depends on the time until the next tick. */
 	if (sum.unthrottles)
 		answer("fewer samples than periods");
 	else

@@ -13,7 +13,7 @@
 
 static struct ring ring;
 
-/* Attributes of an event that overflows never, and writes records of tasks and mappings */
+/* Set attributes of an event that never overflows: it is for records of tasks and mappings. */
 static void attr_records(struct perf_event_attr *attr)
 {
 	attr_sampling(attr, 1ULL << 40, PERF_SAMPLE_TID);
@@ -65,7 +65,7 @@ static void child_loops(void)
 	in_child(one_loop);
 }
 
-/* Enable the event of @attr, do @work, and answer with the records. */
+/* Enable an event of this task, do @work, and answer with the records. */
 static void see(struct perf_event_attr *attr, void (*work)(void))
 {
 	int fd = open_ring(&ring, attr, 0, attr->inherit ? pmu.cpu : -1);

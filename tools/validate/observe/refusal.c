@@ -54,15 +54,15 @@ ATTRIBUTES(aux_sample, attr.sample_type |= PERF_SAMPLE_AUX, attr.aux_sample_size
 ATTRIBUTES(cgroup_sample, attr.sample_type |= PERF_SAMPLE_CGROUP)
 ATTRIBUTES(raw_sample, attr.sample_type |= PERF_SAMPLE_RAW)
 ATTRIBUTES(transaction, attr.sample_type |= PERF_SAMPLE_TRANSACTION)
-ATTRIBUTES(unknown_clock, attr.use_clockid = 1, attr.clockid = CLOCK_PROCESS_CPUTIME_ID)
+ATTRIBUTES(process_clock, attr.use_clockid = 1, attr.clockid = CLOCK_PROCESS_CPUTIME_ID)
 ATTRIBUTES(real_clock, attr.use_clockid = 1, attr.clockid = CLOCK_REALTIME)
 ATTRIBUTES(idle_excluded, attr.exclude_idle = 1)
 ATTRIBUTES(hypervisor_excluded, attr.exclude_hv = 1)
 ATTRIBUTES(overwrite, attr.write_backward = 1)
 ATTRIBUTES(text_poke, attr.text_poke = 1)
 ATTRIBUTES(ksymbols, attr.ksymbol = 1)
-ATTRIBUTES(second_word, attr.config2 = 1ULL << 63)
-ATTRIBUTES(third_word, attr.config1 = 1ULL << 63)
+ATTRIBUTES(config2_bit_63, attr.config2 = 1ULL << 63)
+ATTRIBUTES(config1_bit_63, attr.config1 = 1ULL << 63)
 
 static long open_size(void *attr, u32 size)
 {
@@ -197,15 +197,15 @@ static const struct observation observations[] = {
 	{ "refusal", "SAMPLE_CGROUP", cgroup_sample },
 	{ "refusal", "SAMPLE_RAW", raw_sample },
 	{ "refusal", "SAMPLE_TRANSACTION", transaction },
-	{ "refusal", "clockid of the process's CPU time", unknown_clock },
+	{ "refusal", "clockid of the process's CPU time", process_clock },
 	{ "refusal", "clockid of the wall clock", real_clock },
 	{ "refusal", "exclude_idle", idle_excluded },
 	{ "refusal", "exclude_hv", hypervisor_excluded },
 	{ "refusal", "write_backward", overwrite },
 	{ "refusal", "text_poke", text_poke },
 	{ "refusal", "ksymbol", ksymbols },
-	{ "refusal", "bit 63 of config1", third_word },
-	{ "refusal", "bit 63 of config2", second_word },
+	{ "refusal", "bit 63 of config1", config1_bit_63 },
+	{ "refusal", "bit 63 of config2", config2_bit_63 },
 	{ "refusal", "attr.size", sizes },
 	{ "refusal", "flags", flags },
 	{ "refusal", "pid, cpu and group_fd", places },

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * sample.c - periods and frequencies: first periods, changes, what samples say of them
+ * sample.c - periods and frequencies, and the fields of samples
  */
 #define _GNU_SOURCE
 #include <stdlib.h>
@@ -12,7 +12,7 @@ static struct ring ring;
 
 #define TYPE	(PERF_SAMPLE_IP | PERF_SAMPLE_TIME | PERF_SAMPLE_PERIOD)
 
-/* Return how many instructions of loops this CPU executes in a second. */
+/* Return the instructions of known_loop() that this CPU executes in a second. */
 static u64 instructions_per_second(void)
 {
 	u64 begin = now_ns(CLOCK_MONOTONIC);
@@ -117,7 +117,7 @@ static void reset_and_period(void)
 	answer("%s over RESET", sum.samples ? "goes on" : "begins anew");
 }
 
-/* A period of 2 loops is made one of a fifth after half a loop. */
+/* After half a loop, change the period from two loops to a fifth of a loop. */
 static void change_period(bool running)
 {
 	struct perf_event_attr attr;

@@ -10,7 +10,7 @@
 
 #define ROUNDS	50
 
-/* A share in percent, rounded to tens: turns are ticks long. */
+/* Return the share of time with a counter, in percent, rounded to tens: turns are whole ticks. */
 static unsigned int share(const struct event_times *times)
 {
 	return times->enabled ? (times->running * 100 / times->enabled + 5) / 10 * 10 : 0;
@@ -57,7 +57,7 @@ static void sleeping_task(void)
 		answer("time_enabled %s", times.enabled > 15000000 ? "goes on" : "stands still");
 }
 
-/* Fill all counters with more events than there are: shares of the first, of the last, and the sum. */
+/* Open two events for each counter; answer with shares of the first and the last, and the sum. */
 static void take_turns(bool groups)
 {
 	unsigned int nr = 2 * pmu.group, i, j, sum = 0;

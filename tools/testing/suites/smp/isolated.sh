@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# isolated - count and sample on a CPU without a tick and without the scheduler's other tasks
+# isolated - count and sample on a CPU without a tick, to which the scheduler moves no other task
 #
-# For guests of several CPUs whose last CPU is named by nohz_full= and isolcpus=.
+# For guests whose last CPU is in nohz_full= and isolcpus= of the command line.
 # shellcheck source=../../../lib/guest.sh
 . /corepmu/tests/guest.sh
 
@@ -25,7 +25,7 @@ basic_passes()
 		expect_says "the suite basic" '^ok 12 ' "$said"
 }
 
-# Only the workload runs in the user space of that CPU.
+# Only the workload executes user code on that CPU.
 cpu_counts()
 {
 	task=$(stat_count "$PMU/$INSTRUCTIONS/u" taskset -c "$cpu" workload)
@@ -51,7 +51,7 @@ period_samples()
 	expect_range "samples" $((periods * 9 / 10)) $((periods * 11 / 10)) "$(samples | wc -l)"
 }
 
-# An event with a frequency, and one that is throttled, need the tick: perf core asks for it.
+# Perf core keeps the tick on for an event with a frequency, or one that is throttled.
 frequency_adapts()
 {
 	record -F 200 || return 1
@@ -68,7 +68,7 @@ throttled_goes_on()
 	said=$(perf report -D -i /tmp/perf.data 2>/dev/null | grep -oE 'PERF_RECORD_(UN)?THROTTLE')
 	throttled=$(echo "$said" | grep -c 'RECORD_THROTTLE')
 	expect_range "times throttled" 2 1000000 "$throttled" &&
-		expect_range "times let go" $((throttled - 1)) "$throttled" \
+		expect_range "times unthrottled" $((throttled - 1)) "$throttled" \
 			"$(echo "$said" | grep -c 'UNTHROTTLE')"
 }
 

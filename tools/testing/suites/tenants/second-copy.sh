@@ -3,14 +3,14 @@
 #
 # second-copy - a copy of the module under another name does not load beside the first
 #
-# For guests with the module not loaded, with the built-in driver or without. The kernel knows a
-# module by the name in its file: a file with another name alone is the same module to it.
-# second-copy_rename changes the name in the file.
+# For guests where corepmu is not loaded, with the built-in driver or without. The kernel identifies a
+# module by the name inside its file, not by the file's name. second-copy_rename changes the name
+# inside.
 # shellcheck source=../../../lib/guest.sh
 . /corepmu/tests/guest.sh
 
 COPY=/tmp/copiedpmu.ko
-# The module's, also beside the built-in driver
+# The PMU of the module, also beside the built-in driver
 PMU=corepmu
 
 copy_is_another_module()
@@ -22,9 +22,9 @@ copy_is_another_module()
 	rmmod copiedpmu && expect_range "instructions" 2000 1000000 "$count"
 }
 
-# On arm64 sampling=0 leaves the interrupt, which only one driver can request, free. On x86 the copy
-# does not get that far if both need more than the 8 KiB (PERCPU_MODULE_RESERVE) that the kernel has for
-# the per-CPU variables of all modules.
+# On arm64 sampling=0 leaves the interrupt free, which only one driver can request. On x86 the kernel
+# has 8 KiB (PERCPU_MODULE_RESERVE) for the per-CPU variables of all modules. If both copies need
+# more, the second fails earlier, with the message too_large.
 parameter=
 [ "$VENDOR" != arm ] || parameter=sampling=0
 too_large='Could not allocate [0-9]+ bytes percpu data'
@@ -54,8 +54,8 @@ first_gives_way()
 }
 
 plan 4
-check "a copy with another name in it is another module" copy_is_another_module
-check "it does not load beside the first" copy_is_refused
+check "a copy with another name inside its file is another module" copy_is_another_module
+check "the copy does not load beside the first" copy_is_refused
 check "the first counts" first_counts
 check "the copy loads after the first is unloaded" first_gives_way
 finish

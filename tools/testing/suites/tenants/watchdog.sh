@@ -1,11 +1,11 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# watchdog - the kernel's lockup detectors where corepmu has the counters
+# watchdog - the kernel's lockup detectors while corepmu has the counters
 #
-# For guests in replace mode whose command line leaves the watchdog alone. Debian's x86 kernels detect
-# hard lockups by a perf event. They try it once, while they boot without any PMU, and not again.
-# Debian's arm64 kernels have no such detector (6.1), or CPUs that watch one another (buddy).
+# For guests in replace mode without nmi_watchdog= on the command line. Debian's x86 kernels detect hard
+# lockups by a perf event. They try to open it only at boot, when there is no PMU. Debian's arm64
+# kernels have no such detector (6.1), or CPUs that watch one another (buddy).
 # shellcheck source=../../../lib/guest.sh
 . /corepmu/tests/guest.sh
 
@@ -52,8 +52,8 @@ reload()
 }
 
 plan 5
-check "the detector of hard lockups is as the kernel has booted it" detector_is_as_booted
-check "a detector that needs a counter is refused by the kernel" cannot_be_enabled
+check "the hard-lockup detector is in its state after boot" detector_is_as_booted
+check "the kernel refuses to enable a detector that needs a counter" cannot_be_enabled
 check "soft lockups are detected" soft_lockups_are_detected
 check "the detectors take no counter" no_counter_is_taken
 check "unload, detectors off and on, load" reload

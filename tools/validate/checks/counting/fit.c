@@ -102,8 +102,8 @@ static void judge_group(const struct group *group)
 }
 
 /*
- * Fill a group with events of a kind until one is refused. Another event of the PMU may hold a
- * counter that the driver does not know of: then fewer count. Return whether all count.
+ * Fill a group with events of a kind until one is refused. Something else may hold a counter without
+ * the driver's knowledge: then fewer events count. Return whether all count.
  */
 static bool fill(struct group *group, enum kind kind)
 {
@@ -125,7 +125,7 @@ static bool fill(struct group *group, enum kind kind)
 	return all;
 }
 
-/* A refusal changes nothing for the group, which runs; an event that closes makes room. */
+/* A refused event leaves the running group unchanged; a closed event makes room. */
 static void judge_full_group(struct group *group, enum kind kind, bool full)
 {
 	int i;

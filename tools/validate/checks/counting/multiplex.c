@@ -156,7 +156,7 @@ static void check_turns(const int *fds, int nr, u64 whole)
 	for (i = 0; i < nr; i++) {
 		if (!event_read_times(fds[i], &times))
 			return;
-		/* Half of the event's share at least */
+		/* At least half of the event's share */
 		if (!expect_part("time running", least_turn(times.enabled / 2 * pmu.group / nr),
 				 "time enabled", times.enabled, times.running))
 			return;
@@ -189,7 +189,7 @@ static void turns(void)
 	expect_sane();
 }
 
-/* Groups of the same size, of which not all fit: in turns, as many run as fit. */
+/* Groups of the same size, of which not all fit, take turns; at any time as many run as fit. */
 static void take_turns(int groups, int size)
 {
 	u64 start, begin, running = 0, longest = 0, on = pmu.group / size, whole = 0;
@@ -245,7 +245,7 @@ static void groups_take_turns(void)
 		take_turns(4, pmu.group / 2);
 }
 
-/* The events of a CPU have counters before a task's, and both have their turns. */
+/* A CPU's events get counters before a task's events, and both take turns. */
 static void cpu_and_task(void)
 {
 	int nr, half = pmu.group / 2 + 1, fds[MANY + 2], i;

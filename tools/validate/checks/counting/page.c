@@ -173,7 +173,7 @@ static void from_user_space(void)
 	close(fd);
 }
 
-/* Read an event again and again, each time between two of read(2). Count what is wrong. */
+/* Read a counter from user space, each time between two calls of read(2). Count wrong results. */
 static void read_between(int fd, const struct perf_event_mmap_page *page, unsigned int *wrong,
 			 unsigned int *without)
 {
@@ -232,13 +232,13 @@ static void over_restarts(void)
 		read_between(fd, page, &wrong, &without);
 		wrong += page->pmc_width != width;
 	}
-	expect_eq("reads that are not between two of read(2), of 40000", 0, wrong);
+	expect_eq("counts outside those of two calls of read(2), of 40000", 0, wrong);
 	expect_eq("reads without a counter", 0, without);
 	unmap_page(page);
 	close(fd);
 }
 
-/* Two events for each counter: each has another counter in its next turn, or none. */
+/* Two events for each counter: in its next turn each event has another counter, or none. */
 static void in_turns(void)
 {
 	struct perf_event_mmap_page *pages[2 * MANY];
@@ -256,7 +256,7 @@ static void in_turns(void)
 			read_between(fds[i], pages[i], &wrong, &without);
 	}
 	if (round) {
-		expect_eq("reads that are not between two of read(2)", 0, wrong);
+		expect_eq("counts outside those of two calls of read(2)", 0, wrong);
 		expect_range("reads without a counter", 1, 100 * nr * round - 1, without);
 	}
 	while (nr--) {
@@ -279,7 +279,7 @@ static __attribute__((noipa)) u64 read_loop(const struct perf_event_mmap_page *p
 	return second - first;
 }
 
-/* Events on as many counters as there are: each page names another one. */
+/* Events fill all counters: each page names another counter. */
 static void every_counter(void)
 {
 	struct perf_event_mmap_page *pages[MANY];

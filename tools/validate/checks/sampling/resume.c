@@ -24,7 +24,7 @@ static int open_both(struct perf_event_attr *attr, u64 period)
 	return open_sampling(&ring, attr, PAGES);
 }
 
-/* Stop the event, and expect a sample for each period that it counted, up to @fewer or @more. */
+/* Stop the event. Expect one sample for each counted period, or @fewer less, or @more more. */
 static void judge_samples(const struct perf_event_attr *attr, int fd, u64 fewer, u64 more)
 {
 	struct ring_sum sum = { 0 };
@@ -41,7 +41,10 @@ static void judge_samples(const struct perf_event_attr *attr, int fd, u64 fewer,
 	close_sampling(&ring, fd);
 }
 
-/* Let a child and this task run in turns: no loop, so that they overflow in the kernel, too. */
+/*
+ * Let a child and this task run in turns; each turn has @iterations + 1 iterations of the loop. With
+ * none, most overflows are in the kernel.
+ */
 static void switch_often(unsigned int times, unsigned long iterations)
 {
 	struct child child;
@@ -56,8 +59,8 @@ static void switch_often(unsigned int times, unsigned long iterations)
 }
 
 /*
- * If an event is stopped anywhere in the kernel, by a request or a context switch, the periods
- * counted until then have samples.
+ * Each counted period has a sample, wherever in the kernel a request or a context switch stops the
+ * event.
  */
 static void stops_anywhere(void)
 {
@@ -95,8 +98,8 @@ static void switches(void)
 }
 
 /*
- * With interrupts off an overflow has a late interrupt: the delay belongs to the next period. The
- * kernel code of system calls runs with interrupts on and off.
+ * An overflow with interrupts off has a late interrupt, and the delay belongs to the next period.
+ * System calls execute kernel code with interrupts on and off.
  */
 static void late(void)
 {
@@ -114,8 +117,8 @@ static void late(void)
 }
 
 /*
- * Most code of read(2) runs with interrupts on: few overflows are sampled at the return to user
- * space, and counts of the handler itself delay few samples.
+ * Most code of read(2) runs with interrupts on: the return to user space has few samples, and the
+ * instructions of the overflow handler delay few samples.
  */
 static void kernel_alone(void)
 {
@@ -192,7 +195,8 @@ static void turns(void)
 
 /*
  * The counter of a disabled event stops, too: it does not overflow while another event keeps the
- * PMU counting. Other events of the machine may interrupt in some of the rounds.
+ * PMU counting. Other events of the machine may interrupt in some rounds: the round with the fewest
+ * interrupts counts.
  */
 static void stays_silent(void)
 {

@@ -13,7 +13,7 @@
 #include "judge/guard.h"
 #include "judge/validate.h"
 
-/* Stands for a descriptor of something else. */
+/* A descriptor of a file that is no event takes the place of this number. */
 #define NO_EVENT	10000
 
 struct open_case {
