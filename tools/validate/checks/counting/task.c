@@ -167,7 +167,7 @@ static u64 count_threads(unsigned long iterations)
 
 static void inherited_by_threads(void)
 {
-	/* A new thread may or may not find the lock that its creator releases. */
+	/* A new thread may find a lock taken that its creator is about to release. */
 	expect_loops("instructions of four threads", 4, 64, LOOP, count_threads);
 }
 
@@ -337,7 +337,7 @@ static void task_on_cpu(void)
 	close(fd);
 }
 
-/* Return the count of this task, or of its child, in 400 switches from one to the other. */
+/* Return the count of this task, or of its child, while they switch 400 times. */
 static u64 count_switching(unsigned long iterations, bool of_child)
 {
 	int fds[2], to[2], from[2], i;

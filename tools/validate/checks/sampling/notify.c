@@ -43,9 +43,9 @@ static void ask_for_signals(int fd)
 }
 
 /*
- * Refresh an event, which then has had @total overflows. If the clock counts instructions, the
- * interrupt of the last overflow disables the event after some hundreds of them, and each overflow
- * has its signal: POLL_HUP for the last one.
+ * Enable an event for @overflows overflows, after which it has had @total. If the clock counts
+ * instructions, the interrupt of the last overflow disables the event within some hundreds of
+ * instructions. Each overflow has a signal, the last one with POLL_HUP.
  */
 static void refresh_by(int fd, unsigned int overflows, unsigned int total)
 {

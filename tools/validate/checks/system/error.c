@@ -110,8 +110,8 @@ static const struct open_case open_cases[] = {
 	{ "inherit and READ without TID", EINVAL, inherit_read, 0, -1, -1, 0 },
 	{ "an unknown generic event of the PMU", EINVAL, own_generic_unknown, 0, -1, -1, 0 },
 	{ "an unknown cache of the PMU", EINVAL, own_cache_unknown, 0, -1, -1, 0 },
-	{ "the generic event beyond the last", EINVAL, generic_last, 0, -1, -1, 0 },
-	{ "the cache beyond the last", EINVAL, cache_last, 0, -1, -1, 0 },
+	{ "the first unknown generic event", EINVAL, generic_last, 0, -1, -1, 0 },
+	{ "the first unknown generic cache event", EINVAL, cache_last, 0, -1, -1, 0 },
 	{ "unknown flags of the call", EINVAL, nothing, 0, -1, -1, 1 << 6 },
 	{ "the first unknown flag of the call", EINVAL, nothing, 0, -1, -1, 1 << 5 },
 	{ "neither a task nor a CPU", EINVAL, nothing, -1, -1, -1, 0 },
@@ -240,7 +240,7 @@ static void attr_sizes(void)
 	fd = event_open(&future.attr, 0, -1, -1, 0);
 	expect_true("size 0 means PERF_ATTR_SIZE_VER0", fd >= 0);
 	close(fd);
-	expect_eq("attributes at an address that is none", -EFAULT,
+	expect_eq("attributes at an invalid address", -EFAULT,
 		  event_open((void *)8, 0, -1, -1, 0));
 	expect_eq("no attributes", -EFAULT, event_open(NULL, 0, -1, -1, 0));
 }
@@ -261,21 +261,21 @@ static void ioctls(void)
 	if (fd < 0 || pipe(pipes))
 		return;
 	expect_errno("an unknown ioctl", ENOTTY, ioctl(fd, _IO('$', 99), 0));
-	expect_errno("an ioctl of others", ENOTTY, ioctl(fd, _IO('x', 1), 0));
+	expect_errno("an ioctl of another type", ENOTTY, ioctl(fd, _IO('x', 1), 0));
 	expect_errno("a period for a counting event", EINVAL,
 		     ioctl(fd, PERF_EVENT_IOC_PERIOD, &period));
-	expect_errno("a period at an address that is none", EFAULT,
+	expect_errno("a period at an invalid address", EFAULT,
 		     ioctl(fd, PERF_EVENT_IOC_PERIOD, 8));
 	expect_errno("REFRESH of a counting event", EINVAL, ioctl(fd, PERF_EVENT_IOC_REFRESH, 1));
-	expect_errno("output to something else", EBADF,
+	expect_errno("output to a file that is no event", EBADF,
 		     ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT, pipes[0]));
 	expect_errno("output to no descriptor", EBADF, ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT, 9999));
 	expect_errno("output to itself", EINVAL, ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT, fd));
 	expect_errno("output to none", 0, ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT, -1UL));
 	expect_errno("a filter", EINVAL, ioctl(fd, PERF_EVENT_IOC_SET_FILTER, "x"));
-	expect_errno("an id at an address that is none", EFAULT, ioctl(fd, PERF_EVENT_IOC_ID, 8));
-	expect_errno("a program that is none", EINVAL, ioctl(fd, PERF_EVENT_IOC_SET_BPF, fd));
-	expect_errno("a program that is no descriptor", EBADF,
+	expect_errno("an id at an invalid address", EFAULT, ioctl(fd, PERF_EVENT_IOC_ID, 8));
+	expect_errno("an event in place of a BPF program", EINVAL, ioctl(fd, PERF_EVENT_IOC_SET_BPF, fd));
+	expect_errno("a BPF program without a descriptor", EBADF,
 		     ioctl(fd, PERF_EVENT_IOC_SET_BPF, 9999));
 	expect_true("a query of programs is refused",
 		    ioctl(fd, PERF_EVENT_IOC_QUERY_BPF, &period) < 0);
@@ -328,7 +328,7 @@ static void descriptors(void)
 	expect_errno("a seek", ESPIPE, lseek(fd, 8, SEEK_SET));
 	expect_errno("a read of no bytes", ENOSPC, read(fd, &value, 0));
 	expect_errno("a read of seven bytes", ENOSPC, read(fd, &value, 7));
-	expect_errno("a read to an address that is none", EFAULT, read(fd, nowhere, 8));
+	expect_errno("a read to an invalid address", EFAULT, read(fd, nowhere, 8));
 	close(fd);
 	fd = event_open_self(&attr, -1);
 	expect_eq("FD_CLOEXEC of an event without the flag", 0, fcntl(fd, F_GETFD) & FD_CLOEXEC);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * counts.c - counts of a group in precise samples (PERF_SAMPLE_READ): those at the instruction
+ * counts.c - PERF_SAMPLE_READ of precise samples: a group's counts at the sampled instruction
  */
 #include <inttypes.h>
 #include <string.h>
@@ -16,7 +16,7 @@
 #define SAMPLES_LARGE		4000
 #define ROUNDS_FREQUENCY	100000
 #define SAMPLES_FREQUENCY	10
-/* Instructions after the program's last round that the events still count */
+/* Instructions that the events count after the program's last round */
 #define TAIL			8
 
 /**
@@ -164,7 +164,7 @@ static u64 rounds_of(unsigned int samples)
 	return 2 * ((u64)samples * PERIOD / program_total(&run, INSTRUCTIONS) + 1);
 }
 
-/* Check whether a test must be left out, since its samples each interrupt. */
+/* Skip a test with one record per interrupt under the built-in driver; return true if skipped. */
 static bool loses_counts(void)
 {
 	if (target.in_tree)

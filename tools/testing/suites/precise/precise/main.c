@@ -355,9 +355,9 @@ static void hundred_thousand(void)
 }
 
 static const struct ktap_case cases[] = {
-	{ "records that gather: at the instruction, with its registers and address", gathered },
-	{ "an interrupt each: at the instruction, with its registers and address", interrupting },
-	{ "records that gather: without registers", placed },
+	{ "large PEBS: at the instruction, with its registers and address", gathered },
+	{ "one record per interrupt: at the instruction, with its registers and address", interrupting },
+	{ "large PEBS: without registers", placed },
 	{ "a buffer that is full", lost },
 	{ "short and long periods", periods },
 	{ "precise_ip 1: at the instruction that follows", following },
@@ -378,8 +378,8 @@ static const struct ktap_case cases[] = {
 
 /* For PMUs whose records have counter values */
 static const struct ktap_case count_cases[] = {
-	{ "an interrupt each: counts of the group at the instruction", counts_one_by_one },
-	{ "records that gather: counts of the group at the instruction", counts_gathered },
+	{ "one record per interrupt: counts of the group at the instruction", counts_one_by_one },
+	{ "large PEBS: counts of the group at the instruction", counts_gathered },
 	{ "a precise sibling: counts of the group at the instruction", counts_of_sibling },
 	{ "a frequency: counts of the group at the instruction", counts_with_frequency },
 };

@@ -240,12 +240,12 @@ bool has_last_branches(const struct sample *s, const struct run *run, enum count
 void branches(void);
 
 /**
- * counts_one_by_one() - test the counts of a group in samples that each interrupt
+ * counts_one_by_one() - test the counts of a group with one record per interrupt
  */
 void counts_one_by_one(void);
 
 /**
- * counts_gathered() - test the counts of a group in samples of which one interrupt brings many
+ * counts_gathered() - test the counts of a group with many records per interrupt (large PEBS)
  */
 void counts_gathered(void);
 
