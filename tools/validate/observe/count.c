@@ -267,7 +267,8 @@ static void poll_of_counting(void)
 
 	pollfd.fd = open_instructions();
 	poll(&pollfd, 1, 0);
-	answer("revents %s", pollfd.revents & POLLHUP ? "POLLHUP" : pollfd.revents ? "others" : "0");
+	answer("revents %s",
+	       pollfd.revents & POLLHUP ? "POLLHUP" : pollfd.revents ? "others" : "0");
 }
 
 static void exec_self(void)

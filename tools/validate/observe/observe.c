@@ -136,7 +136,7 @@ void in_child(void (*work)(void))
 	waitpid(pid, NULL, 0);
 }
 
-/* Throttling, and which task runs first, depend on the time until the next tick: begin at a tick. */
+/* Throttling, and which task runs first, depend on the time until the next tick: wait for one. */
 static void wait_for_tick(void)
 {
 	struct timespec at;
@@ -146,6 +146,12 @@ static void wait_for_tick(void)
 	at.tv_sec += at.tv_nsec / 1000000000;
 	at.tv_nsec %= 1000000000;
 	clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &at, NULL);
+}
+
+static void end_group(int number)
+{
+	(void)number;
+	kill(0, SIGKILL);
 }
 
 /* Let a child find the answer; @text is the answer afterwards. */
@@ -160,6 +166,9 @@ static void look(const struct observation *observation)
 		return;
 	pid = fork();
 	if (!pid) {
+		/* The question's own children have the pipe, too: they end with it. */
+		setpgid(0, 0);
+		signal(SIGALRM, end_group);
 		alarm(SECONDS);
 		run_on(pmu.cpu);
 		wait_for_tick();
@@ -173,11 +182,13 @@ static void look(const struct observation *observation)
 	close(pipes[0]);
 	text[len] = '\0';
 	waitpid(pid, &status, 0);
+	kill(-pid, SIGKILL);
 	if (WIFSIGNALED(status))
 		answer("its process is killed by SIG%s", sigabbrev_np(WTERMSIG(status)));
 }
 
-static bool is_asked(const struct observation *observation, const char *const *texts, unsigned int nr)
+static bool is_asked(const struct observation *observation, const char *const *texts,
+		     unsigned int nr)
 {
 	char full[256];
 	unsigned int i;
@@ -210,6 +221,7 @@ int observe_all(const char *const *texts, unsigned int nr)
 		}
 	}
 	if (!answers)
-		fprintf(stderr, "pmu-validate: no question has the text of --filter; see --observe.\n");
+		fprintf(stderr,
+			"pmu-validate: no question has the text of --filter; see --observe.\n");
 	return answers ? 0 : 2;
 }

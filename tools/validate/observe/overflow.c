@@ -274,7 +274,8 @@ static void wakeups(void)
 		if (pollfd.revents)
 			break;
 	}
-	answer("poll() says %s after %d samples", pollfd.revents & POLLIN ? "POLLIN" : "nothing", i);
+	answer("poll() says %s after %d samples", pollfd.revents & POLLIN ? "POLLIN" : "nothing",
+	       i);
 	poll(&pollfd, 1, 0);
 	answer("the next says %s, though nothing was read", pollfd.revents ? "POLLIN" : "nothing");
 }

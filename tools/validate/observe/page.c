@@ -53,7 +53,8 @@ static void offset_of(void)
 	event_enable(fd);
 	one_loop();
 	event_disable(fd);
-	answer("offset is %s", page->offset == (s64)event_read(fd) ? "the count" : "another number");
+	answer("offset is %s",
+	       page->offset == (s64)event_read(fd) ? "the count" : "another number");
 	event_reset(fd);
 	answer("after RESET it is %lld", (long long)page->offset);
 }
@@ -130,6 +131,8 @@ static void inherited(void)
 	attr_instructions(&attr);
 	attr.inherit = 1;
 	fd = open_or_answer(&attr);
+	if (fd < 0)
+		return;
 	answer_error("of a task on any CPU:", map(fd, 1, PROT_READ) ? 0 : -errno);
 	fd = event_open(&attr, 0, pmu.cpu, -1, 0);
 	answer_error("of a task on one CPU:", map(fd, 1, PROT_READ) ? 0 : -errno);
@@ -140,7 +143,8 @@ static void versions(void)
 	struct perf_event_mmap_page *page = map(open_instructions(), 1, PROT_READ);
 
 	if (page)
-		answer("version %u, compat_version %u, size %u", page->version, page->compat_version,
+		answer("version %u, compat_version %u, size %u", page->version,
+		       page->compat_version,
 		       page->size);
 }
 

@@ -253,6 +253,7 @@ static void switches(void)
 {
 	struct perf_event_attr attr;
 	const struct perf_event_header *header;
+	unsigned int misc;
 	int fd;
 
 	attr_records(&attr);
@@ -263,10 +264,13 @@ static void switches(void)
 	event_enable(fd);
 	sleep_once();
 	event_disable(fd);
-	while ((header = ring_next(&ring)))
-		if (header->type == PERF_RECORD_SWITCH)
-			answer("SWITCH %s%s", header->misc & PERF_RECORD_MISC_SWITCH_OUT ? "out" : "in",
-			       header->misc & PERF_RECORD_MISC_SWITCH_OUT_PREEMPT ? ", preempted" : "");
+	while ((header = ring_next(&ring))) {
+		if (header->type != PERF_RECORD_SWITCH)
+			continue;
+		misc = header->misc;
+		answer("SWITCH %s%s", misc & PERF_RECORD_MISC_SWITCH_OUT ? "out" : "in",
+		       misc & PERF_RECORD_MISC_SWITCH_OUT_PREEMPT ? ", preempted" : "");
+	}
 }
 
 static void namespaces(void)
@@ -326,10 +330,12 @@ static void counting_event(void)
 
 static const struct observation observations[] = {
 	{ "record", "task, inherit: fork and exit of a child", fork_and_exit },
-	{ "record", "task, inherit, inherit_stat: fork and exit of a child", fork_and_exit_of_stat },
+	{ "record", "task, inherit, inherit_stat: fork and exit of a child",
+	  fork_and_exit_of_stat },
 	{ "record", "task without inherit: fork and exit of a child", fork_without_inherit },
 	{ "record", "task, inherit: a thread", thread_records },
-	{ "record", "task, comm, mmap, mmap2, inherit: fork, exec and exit of a child", exec_of_child },
+	{ "record", "task, comm, mmap, mmap2, inherit: fork, exec and exit of a child",
+	  exec_of_child },
 	{ "record", "comm, inherit: a child renames itself", names_of_child },
 	{ "record", "comm, comm_exec: COMM of an exec", mark_at_exec },
 	{ "record", "comm, comm_exec: COMM of a renaming", mark_at_rename },

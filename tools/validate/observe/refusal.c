@@ -94,8 +94,10 @@ static void flags(void)
 
 	attr_instructions(&attr);
 	answer_error("unknown:", event_open(&attr, 0, -1, -1, 1UL << 16));
-	answer_error("FD_OUTPUT without a group:", event_open(&attr, 0, -1, -1, PERF_FLAG_FD_OUTPUT));
-	answer_error("PID_CGROUP with pid 0:", event_open(&attr, 0, pmu.cpu, -1, PERF_FLAG_PID_CGROUP));
+	answer_error("FD_OUTPUT without a group:", event_open(&attr, 0, -1, -1,
+							      PERF_FLAG_FD_OUTPUT));
+	answer_error("PID_CGROUP with pid 0:", event_open(&attr, 0, pmu.cpu, -1,
+							  PERF_FLAG_PID_CGROUP));
 }
 
 static void places(void)
@@ -107,7 +109,8 @@ static void places(void)
 	answer_error("pid -2:", event_open(&attr, -2, pmu.cpu, -1, 0));
 	answer_error("cpu 100000:", event_open(&attr, 0, 100000, -1, 0));
 	answer_error("group of a closed descriptor:", event_open(&attr, 0, -1, 999, 0));
-	answer_error("group of a file:", event_open(&attr, 0, -1, open("/proc/self/exe", O_RDONLY), 0));
+	answer_error("group of a file:", event_open(&attr, 0, -1, open("/proc/self/exe", O_RDONLY),
+						    0));
 }
 
 static void members(void)
@@ -132,7 +135,8 @@ static void ioctls(void)
 	u64 value = 0;
 
 	answer_error("unknown:", ioctl(fd, 0x24ff) ? -errno : 0);
-	answer_error("SET_OUTPUT to itself:", ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT, fd) ? -errno : 0);
+	answer_error("SET_OUTPUT to itself:", ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT,
+						    fd) ? -errno : 0);
 	answer_error("SET_FILTER:", ioctl(fd, PERF_EVENT_IOC_SET_FILTER, "x") ? -errno : 0);
 	answer_error("PAUSE_OUTPUT without a buffer:",
 		     ioctl(fd, PERF_EVENT_IOC_PAUSE_OUTPUT, 1) ? -errno : 0);
@@ -158,10 +162,12 @@ static void redirect(void)
 	attr_sampling(&attr, LOOP, PERF_SAMPLE_IP);
 	task = open_ring(&ring, &attr, 0, -1);
 	other = event_open(&attr, 0, pmu.cpu, -1, 0);
-	answer_error("from one CPU to any:", ioctl(other, PERF_EVENT_IOC_SET_OUTPUT, task) ? -errno : 0);
+	answer_error("from one CPU to any:", ioctl(other, PERF_EVENT_IOC_SET_OUTPUT,
+						   task) ? -errno : 0);
 	attr.write_backward = 1;
 	other = event_open(&attr, 0, -1, -1, 0);
-	answer_error("backward to forward:", ioctl(other, PERF_EVENT_IOC_SET_OUTPUT, task) ? -errno : 0);
+	answer_error("backward to forward:", ioctl(other, PERF_EVENT_IOC_SET_OUTPUT,
+						   task) ? -errno : 0);
 	attr.write_backward = 0;
 	attr.use_clockid = 1;
 	attr.clockid = CLOCK_MONOTONIC;

@@ -43,7 +43,8 @@ static void first_periods(unsigned int frequency)
 	event_disable(fd);
 	while ((header = ring_next(&ring)) && nr < 6)
 		if (sample_parse(header, &attr, &sample) && ++nr)
-			answer("%llu", (unsigned long long)(sample.period * 100 / right + 5) / 10 * 10);
+			answer("%llu",
+			       (unsigned long long)(sample.period * 100 / right + 5) / 10 * 10);
 }
 
 static void first_at_1000(void)
@@ -283,7 +284,8 @@ static void first_of_chain(void)
 	header = ring_next(&ring);
 	if (!header || !sample_parse(header, &attr, &sample) || sample.nr_ips < 2)
 		return answer("no chain");
-	answer("the first entry is %s", sample.ips[0] == (u64)PERF_CONTEXT_USER ? "PERF_CONTEXT_USER" :
+	answer("the first entry is %s",
+	       sample.ips[0] == (u64)PERF_CONTEXT_USER ? "PERF_CONTEXT_USER" :
 	       "another");
 	answer("the second is %s", sample.ips[1] == sample.ip ? "the sample's ip" : "another");
 }

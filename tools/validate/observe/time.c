@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * time.c - time_enabled and time_running: children, groups that take turns, pinned and exclusive events
+ * time.c - time_enabled and time_running: children, groups that take turns, pinned and exclusive
+ * events
  */
 #define _GNU_SOURCE
 #include <stdlib.h>
@@ -206,7 +207,8 @@ static void times_of_error(void)
 	for (i = 0; i < ROUNDS; i++)
 		one_loop();
 	if (event_read_times(fd, &times))
-		answer("time_enabled %s, time_running %s, count %s", times.enabled ? "goes on" : "is 0",
+		answer("time_enabled %s, time_running %s, count %s",
+		       times.enabled ? "goes on" : "is 0",
 		       times.running ? "goes on" : "is 0", times.count ? "not 0" : "0");
 }
 
