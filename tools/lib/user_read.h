@@ -173,6 +173,7 @@ static inline uint64_t user_read_counter(uint32_t counter)
 	}
 	return value;
 }
+
 #undef USER_READ_SPR
 
 /* The time base */

@@ -298,7 +298,8 @@ static void start_metric(struct corepmu_cpu *cpuc, struct hw_perf_event *hwc)
 
 	before = slots_before(slots);
 	if (!before || hwc->last_tag != before)
-		hwc->extra_reg.config = x86_topdown_part(before, slots->hw.extra_reg.config, hwc->idx);
+		hwc->extra_reg.config = x86_topdown_part(before, slots->hw.extra_reg.config,
+							 hwc->idx);
 	local64_set(&hwc->prev_count, hwc->extra_reg.config);
 }
 

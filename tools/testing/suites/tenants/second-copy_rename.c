@@ -2,9 +2,10 @@
 /*
  * second-copy_rename.c - change the name in a module's file: second-copy_rename FILE NAME >COPY
  *
- * A module's name is the member name of the struct module in its file (.gnu.linkonce.this_module), an
- * array of MODULE_NAME_LEN bytes, 56 on 64-bit kernels, that is filled up with zeros. Nothing else in
- * the file is the name followed by that many zeros.
+ * A module's name is the member name of the struct module in its file
+ * (.gnu.linkonce.this_module). The member is an array of MODULE_NAME_LEN bytes, 56 on 64-bit
+ * kernels, and filled up with zeros. Nothing else in the file is the name followed by that many
+ * zeros.
  */
 #define _GNU_SOURCE
 #include <stdio.h>
@@ -29,7 +30,8 @@ int main(int argc, char **argv)
 	size = file ? fread(data, 1, sizeof(data), file) : 0;
 	at = memmem(data, size, old, sizeof(old));
 	if (!at) {
-		fprintf(stderr, "second-copy_rename: %s has no module's name " OLD_NAME "\n", argv[1]);
+		fprintf(stderr, "second-copy_rename: %s has no module's name " OLD_NAME "\n",
+			argv[1]);
 		return 1;
 	}
 	memset(at, 0, NAME_LEN);

@@ -148,8 +148,8 @@ static int room_for(const struct perf_event_attr *attr)
 /*
  * An event may have a counter that takes no other event. Of two such events, one is on that
  * counter, and the other on a counter that others could use. If the first is closed and the other
- * is moved, one more of the others fits. The two events belong to the CPU, so that they keep running
- * when the task's events are added.
+ * is moved, one more of the others fits. The two events belong to the CPU, so that they keep
+ * running when the task's events are added.
  */
 static void room_by_moving(struct perf_event_attr *moving, const struct perf_event_attr *others,
 			   unsigned int each)
