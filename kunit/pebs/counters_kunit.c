@@ -382,7 +382,9 @@ static void counters_of_topdown(struct kunit *test)
 /* With metrics_clear, records have neither the slots nor the metrics of the group. */
 static void counters_without_cleared_metrics(struct kunit *test)
 {
-	const struct perf_event_attr slots = { .type = PERF_TYPE_RAW, .config = SLOTS, .config1 = 1 };
+	const struct perf_event_attr slots = {
+		.type = PERF_TYPE_RAW, .config = SLOTS, .config1 = 1,
+	};
 	const struct perf_event_attr attr = sampling_attr(100);
 	static struct x86_model_cpu with_clear;
 	struct perf_event *sampling;

@@ -80,7 +80,7 @@ int open_or_answer(struct perf_event_attr *attr);
  * @pid: task
  * @cpu: CPU
  *
- * Return: a descriptor; negative if the event or its buffer is refused, which is added to the answer.
+ * Return: a descriptor; negative if the event or its buffer is refused: the answer says so.
  */
 int open_ring(struct ring *ring, struct perf_event_attr *attr, pid_t pid, int cpu);
 

@@ -285,7 +285,7 @@ void x86_pebs_counters_show(struct corepmu_cpu *cpuc, const struct x86_pebs_reco
 	const u64 *value = record->counts + PEBS_NR_COUNTER_HEADER;
 	u64 left;
 
-	/* The events whose counters the record has are gone: x86_pebs_counters_end() will not run. */
+	/* No event of the record's counters is left: x86_pebs_counters_end() will not run. */
 	if (!c->drained)
 		return;
 	c->shown = true;

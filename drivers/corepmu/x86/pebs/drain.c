@@ -283,8 +283,8 @@ void x86_pebs_emit(struct corepmu_cpu *cpuc, const void *at, const void *end, u6
 	}
 
 	/* Records without a sample may have counts that their reload has overwritten. */
-	for (; (ended || p->counters.drained) && at < end &&
-	       x86_pebs_parse(format, at, end - at, &record); at += record.size) {
+	while ((ended || p->counters.drained) && at < end &&
+	       x86_pebs_parse(format, at, end - at, &record)) {
 		u64 left = record.counters & ended;
 
 		if (unlikely(record.counts))
@@ -304,5 +304,6 @@ void x86_pebs_emit(struct corepmu_cpu *cpuc, const void *at, const void *end, u6
 			x86_pebs_fill(cpuc, event, p->period[idx], &record, regs, sample);
 			emit(cpuc, event, sample, more);
 		}
+		at += record.size;
 	}
 }

@@ -102,8 +102,8 @@ static void judge_group(const struct group *group)
 }
 
 /*
- * Fill a group with events of a kind until one is refused. Something else may hold a counter without
- * the driver's knowledge: then fewer events count. Return whether all count.
+ * Fill a group with events of a kind until one is refused. Something else may hold a counter
+ * without the driver's knowledge: then fewer events count. Return whether all count.
  */
 static bool fill(struct group *group, enum kind kind)
 {

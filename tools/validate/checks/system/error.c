@@ -274,7 +274,8 @@ static void ioctls(void)
 	expect_errno("output to none", 0, ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT, -1UL));
 	expect_errno("a filter", EINVAL, ioctl(fd, PERF_EVENT_IOC_SET_FILTER, "x"));
 	expect_errno("an id at an invalid address", EFAULT, ioctl(fd, PERF_EVENT_IOC_ID, 8));
-	expect_errno("an event in place of a BPF program", EINVAL, ioctl(fd, PERF_EVENT_IOC_SET_BPF, fd));
+	expect_errno("an event in place of a BPF program", EINVAL,
+		     ioctl(fd, PERF_EVENT_IOC_SET_BPF, fd));
 	expect_errno("a BPF program without a descriptor", EBADF,
 		     ioctl(fd, PERF_EVENT_IOC_SET_BPF, 9999));
 	expect_true("a query of programs is refused",

@@ -356,7 +356,8 @@ static void hundred_thousand(void)
 
 static const struct ktap_case cases[] = {
 	{ "large PEBS: at the instruction, with its registers and address", gathered },
-	{ "one record per interrupt: at the instruction, with its registers and address", interrupting },
+	{ "one record per interrupt: at the instruction, with its registers and address",
+	  interrupting },
 	{ "large PEBS: without registers", placed },
 	{ "a buffer that is full", lost },
 	{ "short and long periods", periods },
