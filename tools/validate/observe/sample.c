@@ -96,7 +96,7 @@ static void half_a_period(void)
 		event_disable(fd);
 	}
 	ring_drain(&ring, &attr, &sum);
-	answer("%s over DISABLE", sum.samples ? "goes on" : "begins anew");
+	answer("%s over DISABLE", sum.samples ? "continues" : "begins anew");
 }
 
 static void reset_and_period(void)
@@ -115,7 +115,7 @@ static void reset_and_period(void)
 	one_loop();
 	event_disable(fd);
 	ring_drain(&ring, &attr, &sum);
-	answer("%s over RESET", sum.samples ? "goes on" : "begins anew");
+	answer("%s over RESET", sum.samples ? "continues" : "begins anew");
 }
 
 /* After half a loop, change the period from two loops to a fifth of a loop. */

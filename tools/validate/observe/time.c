@@ -55,7 +55,7 @@ static void sleeping_task(void)
 	usleep(20000);
 	event_disable(fd);
 	if (event_read_times(fd, &times))
-		answer("time_enabled %s", times.enabled > 15000000 ? "goes on" : "stands still");
+		answer("time_enabled %s", times.enabled > 15000000 ? "continues" : "stops");
 }
 
 /* Open two events for each counter; answer with shares of the first and the last, and the sum. */
@@ -185,7 +185,7 @@ static void group_too_large(void)
 	one_loop();
 	event_disable(fds[0]);
 	if (event_read_times(fds[0], &times))
-		answer("time_running %s", times.running ? "goes on" : "is 0");
+		answer("time_running %s", times.running ? "continues" : "is 0");
 }
 
 static void times_of_error(void)
@@ -208,8 +208,8 @@ static void times_of_error(void)
 		one_loop();
 	if (event_read_times(fd, &times))
 		answer("time_enabled %s, time_running %s, count %s",
-		       times.enabled ? "goes on" : "is 0",
-		       times.running ? "goes on" : "is 0", times.count ? "not 0" : "0");
+		       times.enabled ? "continues" : "is 0",
+		       times.running ? "continues" : "is 0", times.count ? "not 0" : "0");
 }
 
 static const struct observation observations[] = {

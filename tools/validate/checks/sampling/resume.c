@@ -263,8 +263,8 @@ static void frequency_set(void)
 static const struct check checks[] = {
 	{ "sample", "no sample is lost when stopped in the kernel", PERIODS, stops_anywhere,
 	  NEED_SAMPLING | NEED_KERNEL },
-	{ "sample", "a period goes on after a context switch", PERIODS, switches, NEED_SAMPLING },
-	{ "sample", "a period goes on in the event's next turn", PERIODS, turns, NEED_SAMPLING },
+	{ "sample", "a period continues after a context switch", PERIODS, switches, NEED_SAMPLING },
+	{ "sample", "a period continues in the event's next turn", PERIODS, turns, NEED_SAMPLING },
 	{ "sample", "late interrupts do not add up", PERIODS, late, NEED_SAMPLING | NEED_KERNEL },
 	{ "sample", "an event that excludes user space samples the kernel",
 	  MAN "exclude_user: \"If this bit is set, the count excludes events that happen in user space.\"",

@@ -340,7 +340,7 @@ static void descriptors(void)
  * Open events as a user without privileges at a level of perf_event_paranoid. Return a bitmap of
  * the wrong answers. At level 3 and above, Debian's kernels refuse every event.
  */
-static int try_as_nobody(int level)
+static int try_unprivileged(int level)
 {
 	struct perf_event_attr attr, kernel;
 	int fd, wrong = 0;
@@ -388,7 +388,7 @@ static void paranoid(void)
 		}
 		pid = fork();
 		if (!pid)
-			_exit(try_as_nobody(level));
+			_exit(try_unprivileged(level));
 		waitpid(pid, &status, 0);
 		status = WIFEXITED(status) ? WEXITSTATUS(status) : 255;
 		expect_or_say(!status,
