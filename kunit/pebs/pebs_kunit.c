@@ -208,6 +208,28 @@ static void precise_several(struct kunit *test)
 	fixture_close(plain);
 }
 
+/* Two events overflow before the NMI: each of the two records makes a sample. */
+static void precise_two_records(struct kunit *test)
+{
+	struct fixture *b = test->priv;
+	struct perf_event *two[2];
+	unsigned int i;
+
+	for (i = 0; i < 2; i++) {
+		two[i] = open_precise(b, PERF_COUNT_HW_INSTRUCTIONS, 2, 100 + 10 * i);
+		KUNIT_ASSERT_EQ(test, fixture_add(two[i], PERF_EF_START), 0);
+	}
+	fixture_forget(b);
+	pebs_model()->skid = 30;
+	fixture_run(b, TESTBED_INSTRUCTIONS, 140);
+	KUNIT_EXPECT_EQ(test, b->nr_samples, 2);
+	pebs_model()->skid = 0;
+	for (i = 0; i < 2; i++) {
+		fixture_del(two[i]);
+		fixture_close(two[i]);
+	}
+}
+
 /* Without a record, counts are correct and no sample is made up. */
 static void precise_without_records(struct kunit *test)
 {
@@ -435,6 +457,7 @@ static struct kunit_case pebs_cases[] = {
 	KUNIT_CASE_PARAM(precise_stop_without_trace, pebs_gen_params),
 	KUNIT_CASE_PARAM(precise_read_before_record, pebs_gen_params),
 	KUNIT_CASE_PARAM(precise_several, pebs_gen_params),
+	KUNIT_CASE_PARAM(precise_two_records, pebs_gen_params),
 	KUNIT_CASE_PARAM(precise_without_records, pebs_gen_params),
 	KUNIT_CASE_PARAM(precise_stops_for_guests, pebs_gen_params),
 	KUNIT_CASE_PARAM(precise_refused, pebs_gen_params),
