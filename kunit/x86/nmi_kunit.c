@@ -227,7 +227,7 @@ static void x86_read_and_overflow(struct kunit *test)
 
 /*
  * An NMI comes after read(2) has updated prev_count, before it adds the difference. No count is
- * lost.
+ * lost, and the sample of the period comes with the counter's next counts.
  */
 static void x86_read_then_overflow(struct kunit *test)
 {
@@ -244,6 +244,9 @@ static void x86_read_then_overflow(struct kunit *test)
 	fixture_run(b, TESTBED_BRANCHES, 107);
 	corepmu_count_overtaken(event, prev, now);
 	KUNIT_EXPECT_EQ(test, fixture_read(event), 2007);
+	fixture_run(b, TESTBED_BRANCHES, 2);
+	KUNIT_EXPECT_EQ(test, b->nr_samples, 2);
+	KUNIT_EXPECT_EQ(test, local64_read(&hwc->period_left), 991);
 	fixture_del(event);
 	fixture_close(event);
 }

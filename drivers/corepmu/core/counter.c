@@ -20,6 +20,24 @@
  */
 u64 corepmu_start_near_wrap;
 
+/*
+ * The NMI did not see the counts that its interrupted reader was about to add, so it found the
+ * period unfinished and set the counter to the rest of it. Set the counter to overflow with its
+ * next count: that overflow ends the period.
+ */
+static void overflow_soon(struct corepmu_cpu *cpuc, struct perf_event *event)
+{
+	bool resume = cpuc->running;
+
+	if (resume)
+		corepmu_stop_cpu(cpuc);
+	corepmu_counter_update(cpuc, event);
+	corepmu_counter_load(cpuc, event, local64_read(&event->hw.period_left));
+	corepmu_update_userpage(event);
+	if (resume)
+		corepmu_start_cpu(cpuc);
+}
+
 /**
  * corepmu_count_overtaken() - finish corepmu_count_event_nmi_safe() after an NMI updated the event
  * @event: an event placed on a counter of this CPU
@@ -37,10 +55,16 @@ u64 corepmu_start_near_wrap;
  */
 void corepmu_count_overtaken(struct perf_event *event, u64 prev, u64 now)
 {
-	if (local64_cmpxchg(&event->hw.prev_count, now, prev) == now)
-		corepmu_counter_update_nmi_safe(this_cpu_ptr(to_corepmu(event->pmu)->cpu), event);
-	else
-		corepmu_add_count(event, prev, now);
+	struct corepmu_cpu *cpuc = this_cpu_ptr(to_corepmu(event->pmu)->cpu);
+
+	if (local64_cmpxchg(&event->hw.prev_count, now, prev) == now) {
+		corepmu_counter_update_nmi_safe(cpuc, event);
+		return;
+	}
+
+	corepmu_add_count(event, prev, now);
+	if (is_sampling_event(event) && local64_read(&event->hw.period_left) <= 0)
+		overflow_soon(cpuc, event);
 }
 
 /**
