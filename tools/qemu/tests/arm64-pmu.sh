@@ -63,6 +63,13 @@ lines.refs = 256
 pages.misses -ge 64
 pages.misses -le 68
 absent.count = 0
+near.loads = 0
+near.stores = 100
+near.accesses = 100
+near.refs = 100
+zva.loads = 0
+zva.stores = 0
+zva.refs = 0
 alias.instructions = 18017
 alias.branches = 13008
 alias.taken = 11006
@@ -74,6 +81,17 @@ alias-twins.taken = 15008
 alias-fetch.branches = 802
 alias-fetch.taken = 601
 alias-fetch.exceptions = 100"
+
+# An atomic loads and stores in one access; QEMU accesses memory twice for it, and once for each element of
+# a vector. One more store sets the operand of the atomics.
+unusual="atomics.loads = 400
+atomics.stores = 401
+atomics.accesses = 401
+atomics.refs = 801
+sve.loads = 300
+sve.stores = 300
+sve.accesses = 600
+sve.refs = 1000"
 
 # 1003 instructions, begun 256 before the lower half overflows
 chained="swinc.low = 3
@@ -188,6 +206,7 @@ reserved.ccfiltr = 2147483648
 reserved.counter = 77
 reserved.enabled = 2147483711
 $counts
+$unusual
 $chained
 $overflows" max ""
 
@@ -213,6 +232,7 @@ icntr.flags = 4294967296
 icntr.filter = 8" max ",version=v3p9,threshold=8,instruction-counter=on"
 
 guest_test "the same with -icount" values "$counts
+$unusual
 $chained
 $overflows" max "" -icount shift=0,sleep=off
 

@@ -3,6 +3,8 @@
  * A bare-metal program for QEMU's machine "virt" (GICv2, EL1, semihosting) that programs the PMU
  * and prints the results, one line "what value" each. The test script judges them.
  */
+#include <stdbool.h>
+
 #include "tests/arm64/guest/guest.h"
 
 #define SW_INCR		0x00
@@ -15,6 +17,9 @@
 #define PMCR_FZO	(1 << 9)
 
 #define NO_INTERRUPT	1023
+
+#define CPACR_ZEN	(3 << 16)
+#define CPACR_FPEN	(3 << 20)
 
 #define PMMIR		s3_0_c9_c14_6
 #define PMICNTR		s3_3_c9_c4_0
@@ -29,6 +34,10 @@ void piece_svc(void);
 void piece_udf(void);
 void piece_lines(void);
 void piece_pages(void);
+void piece_near(void);
+void piece_zva(void);
+void piece_atomics(void);
+void piece_sve(void);
 
 /* Code that is mapped twice, see alias.S */
 void alias_map(void);
@@ -101,6 +110,56 @@ asm("	.pushsection .text\n"
 "	subs	x0, x0, #1\n"
 "	b.ne	2b\n"
 "	subs	x2, x2, #1\n"
+"	b.ne	1b\n"
+"	ret\n"
+
+"piece_near:\n"			/* 100 stores next to this code: QEMU writes them aside */
+"	mov	x0, #100\n"
+"	adr	x1, 2f\n"
+"1:	str	x2, [x1]\n"
+"	subs	x0, x0, #1\n"
+"	b.ne	1b\n"
+"	ret\n"
+"	.balign	8\n"
+"2:	.skip	8\n"
+
+"piece_zva:\n"			/* 100 blocks are cleared */
+"	mov	x0, #100\n"
+"	adr	x1, buffer\n"
+"1:	dc	zva, x1\n"
+"	subs	x0, x0, #1\n"
+"	b.ne	1b\n"
+"	ret\n"
+
+"	.arch_extension lse\n"
+"piece_atomics:\n"		/* 400 that load and store, 100 of which fail */
+"	mov	x0, #100\n"
+"	adr	x1, buffer\n"
+"	mov	x2, #1\n"
+"	str	xzr, [x1]\n"
+"1:	swp	x2, x3, [x1]\n"
+"	ldadd	x2, x3, [x1]\n"
+"	mov	x3, #1\n"
+"	cas	x3, x2, [x1]\n"
+"	casp	x2, x3, x2, x3, [x1]\n"
+"	subs	x0, x0, #1\n"
+"	b.ne	1b\n"
+"	ret\n"
+
+"	.arch_extension sve\n"
+"piece_sve:\n"			/* 100 loads and stores of a vector, of half of one, and of scattered elements */
+"	mov	x0, #100\n"
+"	adr	x1, buffer\n"
+"	ptrue	p0.d\n"
+"	ptrue	p1.d, vl1\n"
+"	index	z1.d, #0, #8\n"
+"1:	ld1d	{z0.d}, p0/z, [x1]\n"
+"	st1d	{z0.d}, p0, [x1]\n"
+"	ld1d	{z0.d}, p1/z, [x1]\n"
+"	st1d	{z0.d}, p1, [x1]\n"
+"	ld1d	{z0.d}, p0/z, [x1, z1.d]\n"
+"	st1d	{z0.d}, p0, [x1, z1.d]\n"
+"	subs	x0, x0, #1\n"
 "	b.ne	1b\n"
 "	ret\n"
 
@@ -193,6 +252,41 @@ static void counts(void)
 	write_reg(pmcntenset_el0, 1UL << CYCLE_COUNTER);
 	write_reg(pmcr_el0, PMCR_LC | PMCR_E);
 	print("loop.cycle-counter", measure_pmccntr_el0(piece_loop));
+}
+
+struct piece {
+	const char *loads, *stores, *accesses, *refs;
+	void (*run)(void);
+};
+
+/*
+ * Known loads and stores, and what the cache sees of them: QEMU reports some of these accesses to
+ * plugins in other ways than an LDR's or STR's.
+ */
+static void unusual_accesses(void)
+{
+	static const struct piece pieces[] = {
+		{ "near.loads", "near.stores", "near.accesses", "near.refs", piece_near },
+		{ "zva.loads", "zva.stores", "zva.accesses", "zva.refs", piece_zva },
+		{ "atomics.loads", "atomics.stores", "atomics.accesses", "atomics.refs",
+		  piece_atomics },
+		{ "sve.loads", "sve.stores", "sve.accesses", "sve.refs", piece_sve },
+	};
+	bool has_lse = read_reg(id_aa64isar0_el1) >> 20 & 0xf;
+	bool has_sve = read_reg(id_aa64pfr0_el1) >> 32 & 0xf;
+	const struct piece *piece;
+
+	if (has_sve)
+		write_reg(cpacr_el1, CPACR_FPEN | CPACR_ZEN);
+	for (piece = pieces; piece < pieces + 4; piece++) {
+		if ((piece->run == piece_atomics && !has_lse) ||
+		    (piece->run == piece_sve && !has_sve))
+			continue;
+		measure(piece->loads, 0x06, piece->run);
+		measure(piece->stores, 0x07, piece->run);
+		measure(piece->accesses, 0x13, piece->run);
+		measure(piece->refs, 0x04, piece->run);
+	}
 }
 
 static void aliases(void)
@@ -406,6 +500,7 @@ void run(void)
 	if (read_reg(id_aa64dfr1_el1) >> 36 & 0xf)
 		instruction_counter();
 	aliases();
+	unusual_accesses();
 	print("without-flag", without_flag);
 	print("end", 1);
 	stop(0);

@@ -161,6 +161,39 @@ user_return:
 1:	rep stosb
 	END_COUNTED
 
+	/* 100 stores next to this code: QEMU writes them aside */
+	COUNTED counted_near
+	mov $100, %edi
+1:	mov %edi, 2f
+	dec %edi
+	jnz 1b
+	END_COUNTED
+	.align 4
+2:	.long 0
+
+	/* 300 instructions that load and store; the comparisons fail */
+	COUNTED counted_locked
+	mov $100, %edi
+1:	lock incl buffer
+	xor %eax, %eax
+	lock cmpxchg %edi, buffer
+	mov %edi, %edx
+	xchg %edx, buffer
+	dec %edi
+	jnz 1b
+	END_COUNTED
+
+	/* 100 loads and stores each of 64 and of 128 bits */
+	COUNTED counted_vectors
+	mov $100, %edi
+1:	movq buffer, %xmm0
+	movq %xmm0, buffer
+	movups buffer, %xmm0
+	movups %xmm0, buffer
+	dec %edi
+	jnz 1b
+	END_COUNTED
+
 	/* 6 + 8 * 512, one access to each of 128 lines in turn */
 	COUNTED counted_lines
 	mov $4, %edi

@@ -10,6 +10,7 @@
 #define CR0_PG		0x80000000
 #define CR4_PSE		0x010
 #define CR4_PCE		0x100
+#define CR4_OSFXSR	0x200
 
 /* 32-bit paging: entries of a table, and bits of an entry */
 #define PAGE_ENTRIES	1024
@@ -281,9 +282,20 @@ static void test_reserved(void)
 void counted_calls(uint32_t msr, uint32_t value);
 void counted_rep(uint32_t msr, uint32_t value);
 void counted_lines(uint32_t msr, uint32_t value);
+void counted_near(uint32_t msr, uint32_t value);
+void counted_locked(uint32_t msr, uint32_t value);
+void counted_vectors(uint32_t msr, uint32_t value);
 void user_ud2(void);
 void user_int3(void);
 void user_loop(void);
+
+static void enable_sse(void)
+{
+	uint32_t cr4;
+
+	__asm__ volatile("mov %%cr4, %0" : "=r" (cr4));
+	__asm__ volatile("mov %0, %%cr4" : : "r" (cr4 | CR4_OSFXSR));
+}
 
 static void test_counts(void)
 {
@@ -300,6 +312,13 @@ static void test_counts(void)
 	print("calls.stores", count(counted_calls, STORES));
 	print("rep.instructions", count(counted_rep, INSTRUCTIONS));
 	print("rep.stores", count(counted_rep, STORES));
+	print("near.loads", count(counted_near, LOADS));
+	print("near.stores", count(counted_near, STORES));
+	print("locked.loads", count(counted_locked, LOADS));
+	print("locked.stores", count(counted_locked, STORES));
+	enable_sse();
+	print("vectors.loads", count(counted_vectors, LOADS));
+	print("vectors.stores", count(counted_vectors, STORES));
 	print("lines.misses", count(counted_lines, CACHE_MISSES));
 	print("lines.refs", count(counted_lines, CACHE_REFS));
 	print("unknown.count", count(counted_loop, UNKNOWN));
