@@ -9,7 +9,7 @@
 
 struct check;
 
-#define MAX_LINES	64
+#define MAX_LINES	256
 
 enum result { PASS, FAIL, SKIP };
 
@@ -33,6 +33,8 @@ struct seen {
  * struct outcome - the result of a check
  * @result: PASS, FAIL or SKIP
  * @reason: why the check was skipped
+ * @because: NULL, or "area: name" of the check whose failure explains this check's failure; the
+ *	result is SKIP then
  * @lines: messages of the check, and failed expectations
  * @nr_lines: number of @lines
  * @seen: the first numbers that the check compared
@@ -41,6 +43,7 @@ struct seen {
 struct outcome {
 	enum result result;
 	char reason[256];
+	const char *because;
 	char lines[MAX_LINES][600];
 	unsigned int nr_lines;
 	struct seen seen[MAX_SEEN];
@@ -87,6 +90,23 @@ bool may_run(const struct check *check, struct outcome *outcome);
  * @outcome: set to the result
  */
 void run_check(const struct check *check, struct outcome *outcome);
+
+/**
+ * judge_check() - run a check if its needs are met, and look for the cause of a failure
+ * @check: the check
+ * @outcome: set to the result
+ *
+ * If another check explains a failure, the result is SKIP, and @outcome keeps what was seen.
+ */
+void judge_check(const struct check *check, struct outcome *outcome);
+
+/**
+ * find_check() - return the check with this "area: name"
+ * @title: the area and the name
+ *
+ * Return: the check, or NULL.
+ */
+const struct check *find_check(const char *title);
 
 /**
  * catch_signals() - have SIGINT, SIGTERM and SIGHUP end the running check first

@@ -117,6 +117,8 @@ void report_check(const struct check *check, const struct outcome *outcome, unsi
 	put_field("rule", check->rule ?: "");
 	if (outcome->result == SKIP)
 		put_field("reason", outcome->reason);
+	if (outcome->because)
+		put_field("because", outcome->because);
 	fprintf(json, ", \"lines\": [");
 	for (i = 0; i < outcome->nr_lines; i++) {
 		fprintf(json, "%s", i ? ", " : "");

@@ -35,6 +35,22 @@ static bool is_called(const struct check *check, const char *text)
 	return strcasestr(full, text);
 }
 
+const struct check *find_check(const char *title)
+{
+	char full[256];
+	unsigned int i, j;
+
+	for (i = 0; i < ARRAY_SIZE(lists); i++) {
+		for (j = 0; j < lists[i]->nr; j++) {
+			snprintf(full, sizeof(full), "%s: %s", lists[i]->checks[j].area,
+				 lists[i]->checks[j].name);
+			if (!strcmp(full, title))
+				return &lists[i]->checks[j];
+		}
+	}
+	return NULL;
+}
+
 static const char help[] =
 	"usage: pmu-validate [OPTION]...\n"
 	"Judge a PMU of Linux' perf by perf_event_open(2). Without --disrupt, no setting of the\n"
@@ -60,7 +76,7 @@ static const char help[] =
 	"  pmu-validate --pmu cpu --save cpu.json\n"
 	"  pmu-validate-report cpu.json --output cpu.html\n"
 	"\n"
-	"The status is 0 if no check failed, 1 if one failed or not all could be run, 2 for a wrong\n"
+	"The status is 0 if no check failed, 1 if one failed or could not be judged, 2 for a wrong\n"
 	"argument. With --quick it is 0 if counts can be trusted, else 1.\n";
 
 static void usage(FILE *out)
@@ -207,9 +223,12 @@ static bool save(const char *text)
 	return written;
 }
 
-/* Run the checks; @why: set to the reason if not all could be run. */
+/*
+ * Run the checks; @unjudged: incremented for each failure that another check explains; @why: set to
+ * the reason if not all could be run.
+ */
 static const char *judge(const struct check **checks, unsigned int nr, unsigned int *totals,
-			 const char **why)
+			 unsigned int *unjudged, const char **why)
 {
 	unsigned int i;
 
@@ -223,12 +242,13 @@ static const char *judge(const struct check **checks, unsigned int nr, unsigned 
 			outcome.result = SKIP;
 			snprintf(outcome.reason, sizeof(outcome.reason), "--except %s",
 				 options.except);
-		} else if (may_run(checks[i], &outcome)) {
-			run_check(checks[i], &outcome);
+		} else {
+			judge_check(checks[i], &outcome);
 		}
 		if (signal_caught())
 			break;
 		totals[outcome.result]++;
+		*unjudged += !!outcome.because;
 		report_check(checks[i], &outcome, i + 1);
 	}
 	watch_end(report_note);
@@ -249,7 +269,7 @@ static int list_checks(const struct check **checks, unsigned int nr)
 
 int main(int argc, char **argv)
 {
-	unsigned int nr, totals[3] = { 0 };
+	unsigned int nr, totals[3] = { 0 }, unjudged = 0;
 	const struct check **checks;
 	const char *why, *text;
 	int status;
@@ -279,8 +299,8 @@ int main(int argc, char **argv)
 		perror("pmu-validate: cannot start the process that undoes changes");
 		return 1;
 	}
-	text = judge(checks, nr, totals, &why);
-	status = why || totals[FAIL] ? 1 : 0;
+	text = judge(checks, nr, totals, &unjudged, &why);
+	status = why || totals[FAIL] || unjudged ? 1 : 0;
 	if (options.save && !save(text))
 		status = 1;
 	if (signal_caught()) {

@@ -35,6 +35,15 @@
 #define NEED_CYCLES	(1U << 8)
 #define NEED_LONG	(1U << 9)
 
+/* What a check rests on; because.c has the check that each is named after. */
+#define ON_USER		(1U << 0)
+#define ON_MODES	(1U << 1)
+#define ON_KERNEL	(1U << 2)
+#define ON_COUNTERS	(1U << 3)
+#define ON_BRANCHES	(1U << 4)
+#define ON_OVERFLOWS	(1U << 5)
+#define ON_FIRST	(1U << 6)
+
 /**
  * struct check - one check of a PMU
  * @area: the check's area, a single word
@@ -42,6 +51,7 @@
  * @rule: the sentence that a failure breaks, with its source
  * @run: run the check; each failed expectation prints the expected and the measured value
  * @needs: NEED_*
+ * @rests_on: ON_*; if one of these is broken, a failure of this check says nothing
  */
 struct check {
 	const char *area;
@@ -49,6 +59,7 @@ struct check {
 	const char *rule;
 	void (*run)(void);
 	unsigned int needs;
+	unsigned int rests_on;
 };
 
 struct check_list {

@@ -192,9 +192,9 @@ static void cycles_alone(void)
 
 static const struct check checks[] = {
 	{ "group", "a group fits in whatever order its events are opened", SCHEDULED, any_order,
-	  NEED_GROUPS | NEED_CYCLES },
+	  NEED_GROUPS | NEED_CYCLES, ON_USER | ON_COUNTERS | ON_BRANCHES },
 	{ "group", "a group of as many cycles as fit", SCHEDULED, cycles_alone,
-	  NEED_GROUPS | NEED_CYCLES },
+	  NEED_GROUPS | NEED_CYCLES, ON_USER | ON_COUNTERS },
 };
 
 const struct check_list fit_checks = { checks, ARRAY_SIZE(checks) };

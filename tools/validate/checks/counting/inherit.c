@@ -115,10 +115,10 @@ static const struct check checks[] = {
 	  threads_alone },
 	{ "task", "inherit_stat: counts move with their tasks",
 	  MAN "inherit_stat: \"This bit enables saving of event counts on context switch for inherited tasks.\"",
-	  counts_move },
+	  counts_move, 0, ON_USER },
 	{ "count", "exclude_guest changes nothing where there are none",
 	  MAN "exclude_guest: \"When conducting measurements that include processes running VM instances (i.e., have executed a KVM_RUN ioctl(2)), do not measure events happening inside guest instances.\"",
-	  host_without_guests },
+	  host_without_guests, 0, ON_USER },
 	{ "count", "branches of a known loop",
 	  MAN "PERF_COUNT_HW_BRANCH_INSTRUCTIONS: \"Retired branch instructions.\"", of_a_loop },
 };

@@ -155,10 +155,10 @@ static void guests_alone(void)
 static const struct check checks[] = {
 	{ "count", "user and kernel add up",
 	  MAN "exclude_user: \"If this bit is set, the count excludes events that happen in user space.\", exclude_kernel: \"If this bit is set, the count excludes events that happen in kernel space.\"",
-	  levels_add_up, NEED_KERNEL | NEED_GROUPS },
+	  levels_add_up, NEED_KERNEL | NEED_GROUPS, ON_MODES | ON_COUNTERS },
 	{ "count", "cycles of user and kernel add up",
 	  MAN "exclude_user: \"If this bit is set, the count excludes events that happen in user space.\", exclude_kernel: \"If this bit is set, the count excludes events that happen in kernel space.\"",
-	  cycles_add_up, NEED_CYCLES | NEED_KERNEL | NEED_GROUPS },
+	  cycles_add_up, NEED_CYCLES | NEED_KERNEL | NEED_GROUPS, ON_MODES | ON_COUNTERS },
 	{ "count", "exclude_kernel leaves user space",
 	  MAN "exclude_kernel: \"If this bit is set, the count excludes events that happen in kernel space.\"",
 	  user_only },
@@ -167,10 +167,10 @@ static const struct check checks[] = {
 	  kernel_only, NEED_KERNEL },
 	{ "count", "both excluded count nothing",
 	  MAN "exclude_user: \"If this bit is set, the count excludes events that happen in user space.\", exclude_kernel: \"If this bit is set, the count excludes events that happen in kernel space.\"",
-	  nothing_left },
+	  nothing_left, 0, ON_USER },
 	{ "count", "exclude_host counts nothing without guests",
 	  MAN "exclude_host: \"When conducting measurements that include processes running VM instances (i.e., have executed a KVM_RUN ioctl(2)), only measure events happening inside a guest instance.\"",
-	  guests_alone },
+	  guests_alone, 0, ON_USER },
 };
 
 const struct check_list level_checks = { checks, ARRAY_SIZE(checks) };

@@ -287,10 +287,10 @@ static void modified(void)
 static const struct check checks[] = {
 	{ "ring", "PERF_FLAG_FD_NO_GROUP",
 	  MAN "PERF_FLAG_FD_NO_GROUP: \"This flag tells the event to ignore the group_fd parameter except for the purpose of setting up output redirection using the PERF_FLAG_FD_OUTPUT flag.\"",
-	  no_group },
+	  no_group, 0, ON_USER },
 	{ "ring", "PERF_FLAG_FD_OUTPUT",
 	  MAN "PERF_FLAG_FD_OUTPUT: \"This flag re-routes the event's sampled output to instead be included in the mmap buffer of the event specified by group_fd.\"",
-	  fd_output, NEED_SAMPLING },
+	  fd_output, NEED_SAMPLING, ON_USER | ON_OVERFLOWS | ON_FIRST },
 	{ "ring", "impossible outputs are refused",
 	  MAN "PERF_EVENT_IOC_SET_OUTPUT: \"This tells the kernel to report event notifications to the specified file descriptor rather than the default one.\"",
 	  outputs_that_cannot_be, NEED_SAMPLING },
@@ -306,10 +306,10 @@ static const struct check checks[] = {
 	  hangs_up, NEED_SAMPLING },
 	{ "sample", "PERF_EVENT_IOC_SET_BPF",
 	  MAN "PERF_EVENT_IOC_SET_BPF: \"This allows attaching a Berkeley Packet Filter (BPF) program\"; linux/bpf.h: BPF_PROG_TYPE_PERF_EVENT",
-	  programs, NEED_SAMPLING | NEED_ROOT },
+	  programs, NEED_SAMPLING | NEED_ROOT, ON_USER | ON_OVERFLOWS },
 	{ "error", "attributes are not modified",
 	  MAN "PERF_EVENT_MODIFY_ATTRIBUTES: \"Currently this is supported only for breakpoint events.\"",
-	  modified },
+	  modified, 0, ON_USER },
 };
 
 const struct check_list output_checks = { checks, ARRAY_SIZE(checks) };

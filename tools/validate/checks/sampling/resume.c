@@ -264,17 +264,18 @@ static const struct check checks[] = {
 	{ "sample", "no sample is lost when stopped in the kernel", PERIODS, stops_anywhere,
 	  NEED_SAMPLING | NEED_KERNEL },
 	{ "sample", "a period continues after a context switch", PERIODS, switches, NEED_SAMPLING },
-	{ "sample", "a period continues in the event's next turn", PERIODS, turns, NEED_SAMPLING },
+	{ "sample", "a period continues in the event's next turn", PERIODS, turns, NEED_SAMPLING,
+	  ON_COUNTERS },
 	{ "sample", "late interrupts do not add up", PERIODS, late, NEED_SAMPLING | NEED_KERNEL },
 	{ "sample", "an event that excludes user space samples the kernel",
 	  MAN "exclude_user: \"If this bit is set, the count excludes events that happen in user space.\"",
-	  kernel_alone, NEED_SAMPLING | NEED_KERNEL },
+	  kernel_alone, NEED_SAMPLING | NEED_KERNEL, ON_USER | ON_OVERFLOWS },
 	{ "sample", "a disabled event does not interrupt",
 	  MAN "\"When an event is disabled it does not count or generate overflows\"",
 	  stays_silent, NEED_SAMPLING },
 	{ "sample", "PERF_EVENT_IOC_PERIOD sets a frequency",
 	  MAN "PERF_EVENT_IOC_PERIOD: \"This updates the overflow period for the event.\"",
-	  frequency_set, NEED_SAMPLING },
+	  frequency_set, NEED_SAMPLING, ON_USER | ON_OVERFLOWS },
 };
 
 const struct check_list resume_checks = { checks, ARRAY_SIZE(checks) };

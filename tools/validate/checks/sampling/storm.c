@@ -95,13 +95,13 @@ static void throttled(void)
 
 static const struct check checks[] = {
 	{ "storm", "periods of 1 and 100, user space", EXACT_AFTER, storm_user,
-	  NEED_SAMPLING | NEED_DISRUPT },
+	  NEED_SAMPLING | NEED_DISRUPT, ON_USER },
 	{ "storm", "periods of 1 and 100, user space and kernel", EXACT_AFTER, storm_kernel,
-	  NEED_SAMPLING | NEED_KERNEL | NEED_DISRUPT },
+	  NEED_SAMPLING | NEED_KERNEL | NEED_DISRUPT, ON_USER },
 	{ "storm", "throttled and unthrottled",
 	  MAN "PERF_RECORD_THROTTLE, PERF_RECORD_UNTHROTTLE: \"This record indicates a throttle/unthrottle event.\"",
 	  throttled,
-	  NEED_SAMPLING | NEED_DISRUPT },
+	  NEED_SAMPLING | NEED_DISRUPT, ON_USER | ON_OVERFLOWS },
 };
 
 const struct check_list storm_checks = { checks, ARRAY_SIZE(checks) };

@@ -388,21 +388,23 @@ static void same_instructions(void)
 }
 
 static const struct check checks[] = {
-	{ "count", "opening other events changes no count", COUNTED, come_and_go, NEED_GROUPS },
+	{ "count", "opening other events changes no count", COUNTED, come_and_go, NEED_GROUPS,
+	  ON_USER | ON_COUNTERS },
 	{ "count", "adding a task's event changes no count of a CPU's event", COUNTED,
-	  cpu_beside_task, NEED_CPU_WIDE | NEED_GROUPS },
+	  cpu_beside_task, NEED_CPU_WIDE | NEED_GROUPS, ON_USER | ON_COUNTERS },
 	{ "multiplex", "an event is moved to make room for another",
 	  MAN "\"Multiplexing happens if the number of events is more than the number of available PMU counter slots.\"",
-	  cycles_move, NEED_GROUPS | NEED_CYCLES | NEED_CPU_WIDE },
+	  cycles_move, NEED_GROUPS | NEED_CYCLES | NEED_CPU_WIDE, ON_USER },
 	{ "multiplex", "an event of instructions is moved to make room for branches",
 	  MAN "\"Multiplexing happens if the number of events is more than the number of available PMU counter slots.\"",
-	  instructions_move, NEED_GROUPS | NEED_CPU_WIDE },
+	  instructions_move, NEED_GROUPS | NEED_CPU_WIDE, ON_USER | ON_BRANCHES },
 	{ "sample", "a group that overflows together", PERIODS, overflow_together,
-	  NEED_SAMPLING | NEED_GROUPS },
-	{ "sample", "samples on every counter by itself", PERIODS, samples_alone, NEED_SAMPLING },
+	  NEED_SAMPLING | NEED_GROUPS, ON_USER | ON_COUNTERS | ON_OVERFLOWS },
+	{ "sample", "samples on every counter by itself", PERIODS, samples_alone, NEED_SAMPLING,
+	  ON_USER | ON_COUNTERS | ON_OVERFLOWS },
 	{ "group", "members count the same instructions",
 	  MAN "\"the values of the member events can be meaningfully compared [...] since they have counted events for the same set of executed instructions.\"",
-	  same_instructions, NEED_SAMPLING | NEED_KERNEL | NEED_GROUPS },
+	  same_instructions, NEED_SAMPLING | NEED_KERNEL | NEED_GROUPS, ON_USER | ON_COUNTERS },
 };
 
 const struct check_list beside_checks = { checks, ARRAY_SIZE(checks) };

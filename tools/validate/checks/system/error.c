@@ -427,7 +427,7 @@ static void no_descriptor_left(void)
 static const struct check checks[] = {
 	{ "error", "impossible attributes and arguments are refused",
 	  MAN "EINVAL: \"Returned if the specified event is invalid.\", E2BIG: \"too big (larger than the page size)\", ENOENT: \"Returned if the type setting is not valid.\", EOVERFLOW: \"Returned if PERF_SAMPLE_CALLCHAIN is requested and sample_max_stack is larger than the maximum specified in /proc/sys/kernel/perf_event_max_stack.\", ESRCH: \"Returned if attempting to attach to a process that does not exist.\", EBADF: \"Returned if the group_fd file descriptor is not valid\"",
-	  opens },
+	  opens, 0, ON_USER },
 	{ "error", "features that hardware may lack",
 	  MAN "EOPNOTSUPP: \"Returned if an event requiring a specific hardware feature is requested but there is no hardware support.\"",
 	  unfeasible },
@@ -436,17 +436,17 @@ static const struct check checks[] = {
 	  attr_sizes },
 	{ "error", "ioctls",
 	  MAN "PERF_EVENT_IOC_REFRESH: \"Non-inherited overflow counters can use this\", PERF_EVENT_IOC_PERIOD: \"This updates the overflow period for the event.\", PERF_EVENT_IOC_SET_FILTER: \"This adds an ftrace filter to this event.\"",
-	  ioctls, NEED_SAMPLING },
+	  ioctls, NEED_SAMPLING, ON_USER },
 	{ "error", "reads, writes and flags of descriptors",
 	  MAN "\"If you attempt to read into a buffer that is not big enough to hold the data, the error ENOSPC results.\"",
 	  descriptors },
 	{ "error", "perf_event_paranoid",
 	  MAN "\"allow only user-space measurements (default since Linux 4.6).\", \"allow both kernel and user measurements (default before Linux 4.6).\", \"allow access to CPU-specific data but not raw tracepoint samples.\", \"no restrictions.\"",
 	  paranoid,
-	  NEED_DISRUPT },
+	  NEED_DISRUPT, ON_MODES },
 	{ "error", "no descriptor left",
 	  MAN "EMFILE: \"If a large number of events are opened, the per-process limit on the number of open file descriptors will be reached, and no more events can be created.\"",
-	  no_descriptor_left },
+	  no_descriptor_left, 0, ON_USER },
 };
 
 const struct check_list error_checks = { checks, ARRAY_SIZE(checks) };

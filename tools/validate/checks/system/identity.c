@@ -360,7 +360,7 @@ static const struct check checks[] = {
 	  own_type_opens, NEED_PMU },
 	{ "identity", "raw events and 64-bit events count",
 	  MAN "config: \"Most CPUs support events that are not covered by the\", \"These are implementation defined; see your CPU manual\"",
-	  numbers_count, NEED_PMU },
+	  numbers_count, NEED_PMU, ON_USER },
 	{ "identity", "formats parse",
 	  MAN "format/: \"The content of each file is the name of the config field, followed by a colon, followed by a series of integer bit ranges separated by commas.\"",
 	  formats_parse, NEED_PMU },
@@ -372,7 +372,7 @@ static const struct check checks[] = {
 	  cpus_are_cpus, NEED_PMU },
 	{ "identity", "generic events with its type",
 	  "linux/perf_event.h, Linux 6.12: \"attr.config layout for type PERF_TYPE_HARDWARE and PERF_TYPE_HW_CACHE [...] EEEEEEEE: PMU type ID\"",
-	  generic_is_own, NEED_PMU },
+	  generic_is_own, NEED_PMU, ON_USER },
 };
 
 const struct check_list identity_checks = { checks, ARRAY_SIZE(checks) };

@@ -230,7 +230,7 @@ static const struct check checks[] = {
 	  read_by_program, NEED_ROOT },
 	{ "sample", "a BPF program reads the count of the overflow",
 	  HELPERS "\"attached to a perf event, retrieve the value of the event counter associated to ctx and store it in the structure pointed by buf and of size buf_size.\"",
-	  read_at_overflow, NEED_SAMPLING | NEED_ROOT },
+	  read_at_overflow, NEED_SAMPLING | NEED_ROOT, ON_USER | ON_OVERFLOWS },
 };
 
 const struct check_list program_checks = { checks, ARRAY_SIZE(checks) };

@@ -1,0 +1,139 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# Failures that the failure of another check explains. No PMU and no guest is needed.
+set -uo pipefail
+cd "$(dirname "$0")/../../.." || exit 1
+. tools/lib/ktap.sh
+
+work=$(mktemp -d "${TMPDIR:-/tmp}/corepmu-record.XXXXXX") || exit 1
+trap 'rm -rf "$work"' EXIT
+
+# because.c with checks that print given lines: "user" and "counters" are what the others rest on.
+cat >"$work/because.c" <<'EOT'
+#include <stdlib.h>
+#include <string.h>
+
+#include "judge/outcome.h"
+#include "judge/validate.h"
+
+static struct check checks[] = {
+	{ "count", "exclude_kernel leaves user space" },
+	{ "count", "on every counter at once", .rests_on = ON_USER },
+	{ "sample", "a sample every 100000" },
+	{ "sample", "a sample every 1000003" },
+	{ "count", "branches of a known loop" },
+	{ "x", "judged" },
+};
+static unsigned int runs[ARRAY_SIZE(checks)];
+static const char *user, *counters, *line;
+
+const struct check *find_check(const char *title)
+{
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(checks); i++)
+		if (strstr(title, checks[i].name))
+			return &checks[i];
+	return NULL;
+}
+
+int signal_caught(void) { return 0; }
+
+bool may_run(const struct check *check, struct outcome *outcome)
+{
+	if (check != &checks[0] || strcmp(user, "skip"))
+		return true;
+	outcome->result = SKIP;
+	return false;
+}
+
+void run_check(const struct check *check, struct outcome *outcome)
+{
+	const char *said = check == &checks[0] ? user : check == &checks[1] ? counters :
+			   check == &checks[5] ? line : "";
+	unsigned int i, times = !strncmp(said, "often ", 6) ? MAX_LINES : 1;
+
+	runs[check - checks]++;
+	outcome->result = *said ? FAIL : PASS;
+	for (i = 0; *said && i < times; i++)
+		snprintf(outcome->lines[outcome->nr_lines++], sizeof(outcome->lines[0]), "%s", said);
+}
+
+/* because USER COUNTERS LINE BITS: the results of the check "judged", and of "counters" after it */
+int main(int argc, char **argv)
+{
+	static struct outcome outcome, base;
+	static const char *const words[] = { "pass", "fail", "skip" };
+
+	if (argc < 5)
+		return 2;
+	user = argv[1];
+	counters = argv[2];
+	line = argv[3];
+	checks[5].rests_on = strtoul(argv[4], NULL, 0);
+	judge_check(&checks[5], &outcome);
+	judge_check(&checks[1], &base);
+	printf("%s %s, %u line, counters %s, ran %u %u\n", words[outcome.result],
+	       outcome.because ?: "", outcome.nr_lines, words[base.result], runs[0], runs[1]);
+	return 0;
+}
+EOT
+
+user='exclude_kernel leaves user space'
+
+# explained ROW...: "USER COUNTERS LINE BITS|what is printed", with "-" for no failed expectation
+explained()
+{
+	local row said bits
+
+	for row; do
+		IFS=';' read -r one two line bits said <<<"$row"
+		expect_equal "the results for $row" "$said" \
+			"$("$work/because" "${one#-}" "${two#-}" "$line" "$bits")" || return 1
+	done
+}
+
+HIGH='n: expected 2..4, got 5'
+BASE='u: expected 1..2, got 9'
+
+high_alone()
+{
+	explained \
+		"$BASE;-;$HIGH;1;skip count: $user, 1 line, counters pass, ran 1 1" \
+		"$BASE;-;n: expected 7, got 8;1;skip count: $user, 1 line, counters pass, ran 1 1" \
+		"$BASE;-;n: expected 1000..1001, got 990;1;skip count: $user, 1 line, counters pass, ran 1 1" \
+		"skip;-;$HIGH;1;skip count: $user, 1 line, counters pass, ran 0 1"
+}
+
+others_fail()
+{
+	explained \
+		"$BASE;-;n: expected 1000..1001, got 989;1;fail , 1 line, counters pass, ran 0 1" \
+		"$BASE;-;n: expected -22, got -95;1;fail , 1 line, counters pass, ran 0 1" \
+		"$BASE;-;expected an address inside the loop, got the opposite;1;fail , 1 line, counters pass, ran 0 1" \
+		"$BASE;-;often $HIGH;1;fail , 256 line, counters pass, ran 0 1" \
+		"$BASE;-;$HIGH;0;fail , 1 line, counters pass, ran 0 1" \
+		"-;-;$HIGH;1;fail , 1 line, counters pass, ran 1 1"
+}
+
+any_number()
+{
+	explained \
+		"$BASE;-;n: expected 2, got 0;2;skip count: $user, 1 line, counters pass, ran 1 1" \
+		"-;c: expected 9, got 0;n: expected 2, got 0;8;skip count: on every counter at once, 1 line, counters fail, ran 0 1"
+}
+
+# "counters" fails because of "user": it explains nothing, though a check rests on it.
+through_another()
+{
+	explained "$BASE;$HIGH;n: expected 2, got 0;8;fail , 1 line, counters skip, ran 1 1"
+}
+
+plan 4
+gcc -O2 -Wall -Itools/validate -Itools/lib -o "$work/because" "$work/because.c" tools/validate/judge/because.c || exit 1
+check "a failure with numbers too high alone is not judged if exclude_kernel is ignored or refused" high_alone
+check "other failures stay failures" others_fail
+check "a failure by any number is not judged if what it rests on is broken" any_number
+check "a check whose own failure is explained explains nothing" through_another
+finish
