@@ -140,6 +140,18 @@ static void judge_full_group(struct group *group, enum kind kind, bool full)
 	close_all(group->fds, group->nr);
 }
 
+/*
+ * Check whether a full group has room for one event of a kind. Counters may differ: POWER counts
+ * branches on fewer counters than instructions.
+ */
+static bool has_room(struct group *group, enum kind kind)
+{
+	if (add(group, kind))
+		return false;
+	drop(group);
+	return true;
+}
+
 static void any_order(void)
 {
 	static const unsigned char orders[][3] = {
@@ -149,7 +161,7 @@ static void any_order(void)
 	enum kind kinds[3] = { CYCLES, INSTRUCTIONS, BRANCHES };
 	int nr[3] = { 1, 1, 0 }, i, j;
 	unsigned int order;
-	bool full;
+	bool full, room[KINDS];
 
 	if (add(&group, BRANCHES))
 		kinds[2] = INSTRUCTIONS;
@@ -166,6 +178,8 @@ static void any_order(void)
 		close_all(group.fds, group.nr);
 		return;
 	}
+	for (i = 0; i < KINDS; i++)
+		room[i] = full && has_room(&group, i);
 	judge_full_group(&group, kinds[2], full);
 	for (order = 1; order < ARRAY_SIZE(orders); order++) {
 		group.nr = 0;
@@ -173,7 +187,8 @@ static void any_order(void)
 			for (j = 0; j < nr[orders[order][i]]; j++)
 				expect_eq("an event of a group that fits in another order", 0,
 					  add(&group, kinds[orders[order][i]]));
-		judge_full_group(&group, group.kinds[group.nr - 1], full);
+		judge_full_group(&group, group.kinds[group.nr - 1],
+				 full && !room[group.kinds[group.nr - 1]]);
 	}
 }
 

@@ -26,10 +26,11 @@ struct open_case {
 	unsigned long flags;
 };
 
-/* The PMU's type in config of a generic event */
+/* The PMU's type in config of a generic event; 0 if the PMU accepts no such events */
 static u64 own_type(void)
 {
-	return pmu.name ? (u64)pmu.type << PERF_PMU_TYPE_SHIFT : 0;
+	return pmu.name && pmu.instructions.type == PERF_TYPE_HARDWARE ?
+	       (u64)pmu.type << PERF_PMU_TYPE_SHIFT : 0;
 }
 
 #define CHANGE(name, code)						\
@@ -139,6 +140,9 @@ static void opens(void)
 
 		attr_instructions(&attr);
 		c->change(&attr);
+		/* A PMU without interrupts refuses a period first. */
+		if (attr.sample_period && !(pmu.has & NEED_SAMPLING))
+			continue;
 		fd = event_open(&attr, c->pid, c->cpu, c->group == NO_EVENT ? no_event : c->group,
 				c->flags);
 		expect_eq(c->what, -c->error, fd);
