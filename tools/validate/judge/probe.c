@@ -99,6 +99,26 @@ static void probe(unsigned int need, struct perf_event_attr *attr, pid_t pid, in
 	}
 }
 
+/*
+ * Open an event of user space. If the PMU can exclude no mode, the event counts all: RISC-V without
+ * Sscofpmf refuses exclude_kernel and exclude_hv.
+ */
+static int open_user(struct perf_event_attr *attr)
+{
+	int fd = event_open(attr, 0, -1, -1, 0);
+
+	if (fd != -EINVAL)
+		return fd;
+	attr->exclude_kernel = 0;
+	attr->exclude_hv = 0;
+	fd = event_open(attr, 0, -1, -1, 0);
+	if (fd < 0) {
+		attr->exclude_kernel = 1;
+		attr->exclude_hv = 1;
+	}
+	return fd;
+}
+
 /* Choose the PMU's generic event or one of its named events; without a PMU a generic event. */
 static bool choose_event(struct perf_event_attr *attr, u64 generic, const char *const *names)
 {
@@ -112,13 +132,13 @@ static bool choose_event(struct perf_event_attr *attr, u64 generic, const char *
 
 	attr->type = PERF_TYPE_HARDWARE;
 	attr->config = generic | (pmu.name ? (u64)pmu.type << PERF_PMU_TYPE_SHIFT : 0);
-	fd = event_open(attr, 0, -1, -1, 0);
+	fd = open_user(attr);
 	if (fd < 0 && pmu.name) {
 		attr->config = 0;
 		attr->type = pmu.type;
 		if (!find_event(names, attr))
 			return false;
-		fd = event_open(attr, 0, -1, -1, 0);
+		fd = open_user(attr);
 	}
 	if (fd < 0)
 		return false;
@@ -288,7 +308,10 @@ const char *find_out(bool disrupt, bool allow_long)
 	probe(NEED_SAMPLING, &attr, 0, -1, "it does not sample");
 	attr_instructions(&attr);
 	attr.exclude_kernel = 0;
-	probe(NEED_KERNEL, &attr, 0, -1, "the kernel cannot be counted");
+	if (pmu.instructions.exclude_kernel)
+		probe(NEED_KERNEL, &attr, 0, -1, "the kernel cannot be counted");
+	else
+		lacks(NEED_KERNEL, "exclude_kernel is refused");
 	attr_instructions(&attr);
 	probe(NEED_CPU_WIDE, &attr, -1, pmu.cpu, "CPU-wide events are refused");
 	pmu.group = largest_group(&pmu.group_opened);

@@ -129,7 +129,7 @@ static bool is_allowed(void)
 	struct event_times times;
 	int error;
 
-	if (!why)
+	if (!why && pmu.instructions.exclude_kernel)
 		return true;
 	attr.config = PERF_COUNT_HW_INSTRUCTIONS;
 	attr.disabled = 1;
@@ -137,7 +137,9 @@ static bool is_allowed(void)
 	attr.exclude_hv = 1;
 	error = count(attr, run_loop, &times);
 	attr.config = PERF_COUNT_HW_CPU_CYCLES;
-	if (error == -EACCES || error == -EPERM)
+	if (!why)
+		fault(USE_SUM, "exclude_kernel is refused: counts have the kernel's instructions");
+	else if (error == -EACCES || error == -EPERM)
 		fault(ALLOW_USER, "this user may not count: %s", strerror(-error));
 	else if (!error)
 		fault(CHOOSE_PMU, "%s", why);

@@ -80,6 +80,11 @@ static void user_only(void)
 
 	if (fd < 0)
 		return;
+	if (!pmu.instructions.exclude_kernel) {
+		ktap_skip("exclude_kernel is refused");
+		close(fd);
+		return;
+	}
 	event_enable(fd);
 	for (i = 0; i < 1000; i++)
 		getppid();
