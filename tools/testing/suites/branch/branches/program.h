@@ -5,7 +5,7 @@
 #ifndef PROGRAM_H
 #define PROGRAM_H
 
-#include "branches.h"
+#include "course.h"
 
 /* Hidden symbols do not need the GOT. */
 #define LABEL	extern const char __attribute__((visibility("hidden")))

@@ -6,7 +6,7 @@
  * store faults. The system call that enables the event comes right before the first instruction of
  * the first round. So user counts start there.
  */
-#include "precise.h"
+#include "program.h"
 
 #define STR(x)	#x
 #define XSTR(x)	STR(x)
