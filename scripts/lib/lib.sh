@@ -199,13 +199,24 @@ client_file()
 }
 
 # table_row FILE NAME VARIABLE: read stanza NAME into the associative array VARIABLE.
-# A line is "key = value"; '#' in the first column starts a comment. sed leaves the shell the
-# one stanza to read, of hundreds.
+# A line is "key = value"; '#' in the first column starts a comment. "like = OTHER" adds the keys of
+# stanza OTHER that NAME lacks; OTHER has no such line. sed leaves the shell the one stanza to read,
+# of hundreds.
 table_row() {
 	local -n table=$3
-	local line in='' seen=''
+	local like
 
 	table=()
+	add_stanza "$1" "$2" || return
+	like=${table[like]:-}
+	unset "table[like]"
+	[ -z "$like" ] || add_stanza "$1" "$like" || die "$1: $2 is like $like, which is not there."
+}
+
+# add_stanza FILE NAME: add the keys of a stanza that table[] of table_row() lacks.
+add_stanza() {
+	local line in='' seen='' key value
+
 	while IFS= read -r line || [ -n "$line" ]; do
 		case $line in
 		'#'* | '') ;;
@@ -214,13 +225,12 @@ table_row() {
 			[ "$line" = "[$2]" ] && in=1 seen=1
 			;;
 		*=*)
-			if [ -n "$in" ]; then
-				local key=${line%%=*} value=${line#*=}
-
-				key=${key//[[:space:]]/}
-				value=${value#"${value%%[![:space:]]*}"}
+			key=${line%%=*}
+			key=${key//[[:space:]]/}
+			value=${line#*=}
+			value=${value#"${value%%[![:space:]]*}"}
+			[ -z "$in" ] || [ -n "${table[$key]+set}" ] ||
 				table["$key"]=${value%"${value##*[![:space:]]}"}
-			fi
 			;;
 		esac
 	done < <(sed -n "/^\[$2\]/,/^\[/p" "$1")

@@ -19,6 +19,10 @@ def table(path):
                                      empty_lines_in_values=False)
     rows.optionxform = str
     rows.read(TOP / path, encoding="utf-8")
+    # "like = OTHER" adds the keys of OTHER that a row lacks.
+    for row in rows.values():
+        for key, value in rows[row.pop("like")].items() if "like" in row else ():
+            row.setdefault(key, value)
     return rows
 
 
