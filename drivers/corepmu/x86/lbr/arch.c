@@ -15,6 +15,7 @@
 
 #include "lbr.h"
 #include "../msr.h"
+#include "../pebs/record.h"
 #include "../x86.h"
 
 /* CPUID.1CH */

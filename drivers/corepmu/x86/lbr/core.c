@@ -30,6 +30,7 @@
 
 #include "lbr.h"
 #include "../msr.h"
+#include "../pebs/record.h"
 #include "../x86.h"
 
 /* Records of the ring, not in CPUID: SDM volume 3, table "LBR Stack Size and TOS Pointer Range" */

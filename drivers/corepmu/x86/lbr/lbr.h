@@ -17,14 +17,6 @@
 #define DEBUGCTL_LBR		((u64)DEBUGCTLMSR_LBR)
 #define DEBUGCTL_FREEZE_LBR	((u64)DEBUGCTLMSR_FREEZE_LBRS_ON_PMI)
 
-/* Words of one branch in a PEBS record: the LBR registers, in this order */
-enum {
-	LBR_WORD_FROM	= 0,
-	LBR_WORD_TO,
-	LBR_WORD_INFO,
-	NR_LBR_WORDS
-};
-
 /* Bits of the flags word of struct perf_branch_entry (include/uapi/linux/perf_event.h) */
 #define ENTRY_MISPRED		BIT_ULL(0)
 #define ENTRY_PREDICTED		BIT_ULL(1)

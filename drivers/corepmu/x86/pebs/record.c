@@ -53,7 +53,6 @@ enum {
 
 #define NR_GPRS_WORDS	18
 #define NR_XMMS_WORDS	(16 * 2)
-#define NR_LBR_WORDS	3
 
 /*
  * Header of the counter group: bits of the general-purpose counters and of the fixed counters, then

@@ -24,6 +24,14 @@
 #define PEBS_DATA_WHICH		(PEBS_DATA_COUNTERS | PEBS_DATA_METRICS | PEBS_DATA_GP |	\
 				 PEBS_DATA_FIXED)
 
+/* Words of one branch in a PEBS record: the LBR registers, in this order */
+enum {
+	LBR_WORD_FROM	= 0,
+	LBR_WORD_TO,
+	LBR_WORD_INFO,
+	NR_LBR_WORDS
+};
+
 #define X86_PEBS_ARCH_UNIT	16
 
 /* IA32_PMC_GPn_CFG_C, and the first word of an architectural record: the record's groups */

@@ -59,7 +59,6 @@ enum {
 #define NR_LBR_HEADER_WORDS	6
 #define LBR_DEPTH		2
 
-#define NR_LBR_WORDS		3
 #define LBR_AS_HEADER		3
 #define LBR_UNIT		8
 
