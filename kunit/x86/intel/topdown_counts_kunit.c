@@ -1,0 +1,396 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * corepmu: KUnit suite: counts of slots and topdown metrics
+ */
+#include <kunit/test.h>
+
+#include <linux/percpu.h>
+#include <linux/perf_event.h>
+
+#include <corepmu/rdpmc.h>
+
+#include "fixture/testbed.h"
+#include "models/x86/access.h"
+#include "x86/msr.h"
+#include "x86/x86.h"
+#include "topdown.h"
+#include "uarch.h"
+
+#define WHOLE		255
+
+/* More slots than the minimum for an update of metrics at a read */
+#define MANY		(WHOLE * 1000)
+
+#define ENABLE_METRICS	BIT_ULL(48)
+
+static struct x86_model *model(void)
+{
+	return this_cpu_ptr(&x86_model_state);
+}
+
+#define GROUP	3
+
+/* Slots, retiring, backend bound */
+struct group {
+	struct perf_event *event[GROUP];
+};
+
+static void group_open(struct fixture *b, struct group *g)
+{
+	g->event[0] = topdown_open(b, NULL, SLOTS);
+	g->event[1] = topdown_open(b, g->event[0], METRIC(0));
+	g->event[2] = topdown_open(b, g->event[0], METRIC(3));
+}
+
+static void group_in(struct fixture *b, struct group *g)
+{
+	unsigned int i;
+
+	for (i = 0; i < GROUP; i++)
+		KUNIT_ASSERT_EQ(b->test, fixture_add(g->event[i], PERF_EF_START), 0);
+}
+
+/* As perf core does: the leader first */
+static void group_out(struct group *g)
+{
+	unsigned int i;
+
+	for (i = 0; i < GROUP; i++)
+		fixture_del(g->event[i]);
+}
+
+static void group_close(struct group *g)
+{
+	unsigned int i;
+
+	for (i = 0; i < GROUP; i++)
+		fixture_close(g->event[i]);
+}
+
+/* Count slots, and set PERF_METRICS to the shares of all slots since the registers were 0. */
+static void run(u64 slots, u8 retiring, u8 backend)
+{
+	x86_model_run(SLOTS, true, slots);
+	model()->metrics = (u64)backend << 24 | retiring;
+}
+
+static void expect_counts(struct kunit *test, const struct group *g, s64 slots, s64 retiring,
+			  s64 backend)
+{
+	const s64 expected[GROUP] = { slots, retiring, backend };
+	unsigned int i;
+
+	for (i = 0; i < GROUP; i++)
+		KUNIT_EXPECT_EQ_MSG(test, local64_read(&g->event[i]->count), expected[i],
+				    "event %u of the group", i);
+}
+
+static int open_config1(struct fixture *b, struct perf_event *leader, u64 config, u64 config1,
+			struct perf_event **event)
+{
+	const struct perf_event_attr attr = {
+		.type = PERF_TYPE_RAW, .config = config, .config1 = config1,
+	};
+
+	*event = fixture_alloc(b, &attr);
+	if (leader)
+		(*event)->group_leader = leader;
+
+	return fixture_init_event(*event);
+}
+
+/* A CPU that a test changes */
+static struct x86_model_cpu changed_cpu;
+
+/* Bit 14 of IA32_FIXED_CTR_CTRL, METRICS_CLEAR_EN */
+#define METRICS_CLEAR	BIT_ULL(14)
+
+/* With metrics_clear, RDPMC of user space clears both registers: the counts go on from there. */
+static void topdown_metrics_clear(struct kunit *test)
+{
+	struct perf_event *slots, *other;
+	struct fixture *b;
+	struct group g, plain;
+
+	b = topdown_start(test, &topdown_spr, false);
+	KUNIT_EXPECT_EQ(test, open_config1(b, NULL, SLOTS, 1, &other), -EINVAL);
+	fixture_end(b);
+
+	changed_cpu = topdown_spr;
+	changed_cpu.metrics_clear = true;
+	b = topdown_start(test, &changed_cpu, false);
+	group_open(b, &plain);
+	KUNIT_EXPECT_EQ(test, open_config1(b, NULL, SLOTS, 2, &other), -EINVAL);
+	KUNIT_EXPECT_EQ(test, open_config1(b, NULL, CYCLES, 1, &other), -EINVAL);
+	KUNIT_ASSERT_EQ(test, open_config1(b, NULL, SLOTS, 1, &slots), 0);
+	KUNIT_EXPECT_EQ(test, open_config1(b, slots, METRIC(0), 1, &other), -EINVAL);
+	g.event[0] = slots;
+	g.event[1] = topdown_open(b, slots, METRIC(0));
+	g.event[2] = topdown_open(b, slots, METRIC(3));
+
+	group_in(b, &g);
+	KUNIT_EXPECT_NE(test, model()->fixed_ctrl & METRICS_CLEAR, 0);
+	run(1000, 51, 102);
+	group_out(&g);
+	expect_counts(test, &g, 1000, 200, 400);
+	group_in(b, &g);
+	KUNIT_EXPECT_EQ(test, model()->fixed[3], 1000);
+	model()->fixed[3] = 0;
+	run(500, 51, 102);
+	group_out(&g);
+	expect_counts(test, &g, 1500, 300, 600);
+
+	group_in(b, &plain);
+	KUNIT_EXPECT_EQ(test, model()->fixed_ctrl & METRICS_CLEAR, 0);
+	group_out(&plain);
+	group_close(&plain);
+	group_close(&g);
+}
+
+/* An overflow of the slots counter before its interrupt is no clear. */
+static void topdown_overflow_is_no_clear(struct kunit *test)
+{
+	struct fixture *b;
+	struct group g;
+
+	changed_cpu = topdown_spr;
+	changed_cpu.metrics_clear = true;
+	b = topdown_start(test, &changed_cpu, false);
+	KUNIT_ASSERT_EQ(test, open_config1(b, NULL, SLOTS, 1, &g.event[0]), 0);
+	g.event[1] = topdown_open(b, g.event[0], METRIC(0));
+	g.event[2] = topdown_open(b, g.event[0], METRIC(3));
+
+	group_in(b, &g);
+	run(1000, 51, 102);
+	group_out(&g);
+	group_in(b, &g);
+	expect_counts(test, &g, 1000, 200, 400);
+	model()->fixed[3] = 255;
+	model()->global_status = FIXED(3);
+	fixture_read(g.event[0]);
+	expect_counts(test, &g, 1000, 200, 400);
+	x86_model_spurious_nmi();
+	expect_counts(test, &g, BIT_ULL(48) + 255, BIT_ULL(48) / 5 + 51,
+		      BIT_ULL(48) / 5 * 2 + 102);
+	group_out(&g);
+	group_close(&g);
+}
+
+static void count_group(struct kunit *test, bool builtin)
+{
+	struct fixture *b = topdown_start(test, &topdown_spr, builtin);
+	struct group g;
+
+	group_open(b, &g);
+	group_in(b, &g);
+	KUNIT_EXPECT_TRUE(test, model()->global_ctrl & ENABLE_METRICS);
+	run(MANY, 51, 102);
+	fixture_read(g.event[0]);
+	expect_counts(test, &g, MANY, MANY / 5, MANY / 5 * 2);
+	/* The update has cleared both registers. */
+	KUNIT_EXPECT_EQ(test, model()->fixed[3], 0);
+	KUNIT_EXPECT_EQ(test, model()->metrics, 0);
+	run(MANY, 255, 0);
+	fixture_read(g.event[1]);
+	expect_counts(test, &g, 2 * MANY, MANY / 5 + MANY, MANY / 5 * 2);
+	/* Few slots: the metrics are updated at a later read. */
+	run(255, 0, 255);
+	fixture_read(g.event[2]);
+	expect_counts(test, &g, 2 * MANY, MANY / 5 + MANY, MANY / 5 * 2);
+	fixture_read(g.event[0]);
+	expect_counts(test, &g, 2 * MANY + 255, MANY / 5 + MANY, MANY / 5 * 2 + 255);
+	group_out(&g);
+	if (!builtin)
+		KUNIT_EXPECT_EQ(test, model()->global_ctrl, 0);
+	KUNIT_EXPECT_EQ(test, model()->fixed_ctrl, builtin ? 0 : 0xb000);
+	group_close(&g);
+}
+
+static void topdown_counts(struct kunit *test)
+{
+	count_group(test, false);
+}
+
+static void topdown_coexists(struct kunit *test)
+{
+	count_group(test, true);
+}
+
+/*
+ * The registers are saved and restored when the group is scheduled out and in, whoever uses them
+ * meanwhile.
+ */
+static void topdown_saved_at_switch(struct kunit *test)
+{
+	struct fixture *b = topdown_start(test, &topdown_spr, false);
+	struct perf_event *alone;
+	struct group g, other;
+
+	group_open(b, &g);
+	group_open(b, &other);
+	alone = topdown_open(b, NULL, SLOTS);
+
+	group_in(b, &g);
+	run(1000, 51, 102);
+	group_out(&g);
+	expect_counts(test, &g, 1000, 200, 400);
+
+	KUNIT_ASSERT_EQ(test, fixture_add(alone, PERF_EF_START), 0);
+	KUNIT_EXPECT_FALSE(test, model()->global_ctrl & ENABLE_METRICS);
+	run(77, 9, 9);
+	fixture_del(alone);
+	KUNIT_EXPECT_EQ(test, local64_read(&alone->count), 77);
+	group_in(b, &other);
+	run(5, 255, 255);
+	group_out(&other);
+	expect_counts(test, &other, 5, 5, 5);
+
+	group_in(b, &g);
+	KUNIT_EXPECT_EQ(test, model()->fixed[3], 1000);
+	KUNIT_EXPECT_EQ(test, model()->metrics, 102 << 24 | 51);
+	/* Of 2550 slots, 170 retire: fewer than the 200 counted before, so the count stays. */
+	run(1550, 17, 153);
+	group_out(&g);
+	expect_counts(test, &g, 2550, 200, 1530);
+	/* The counts from 170 to 200 were counted before. */
+	group_in(b, &g);
+	run(2550, 17, 153);
+	group_out(&g);
+	expect_counts(test, &g, 5100, 340, 3060);
+
+	/* The other group continues from its own values. */
+	group_in(b, &other);
+	KUNIT_EXPECT_EQ(test, model()->fixed[3], 5);
+	run(250, 51, 51);
+	group_out(&other);
+	expect_counts(test, &other, 255, 51, 51);
+
+	fixture_close(alone);
+	group_close(&other);
+	group_close(&g);
+}
+
+/* An event added later gets no earlier counts; a deleted event does not change the others. */
+static void topdown_members_count_from_add(struct kunit *test)
+{
+	struct fixture *b = topdown_start(test, &topdown_spr, false);
+	struct group g;
+
+	group_open(b, &g);
+	KUNIT_ASSERT_EQ(test, fixture_add(g.event[0], PERF_EF_START), 0);
+	run(1000, 255, 255);
+	KUNIT_ASSERT_EQ(test, fixture_add(g.event[1], PERF_EF_START), 0);
+	expect_counts(test, &g, 1000, 0, 0);
+	run(1000, 51, 255);
+	KUNIT_ASSERT_EQ(test, fixture_add(g.event[2], PERF_EF_START), 0);
+	expect_counts(test, &g, 2000, 200, 0);
+	run(1000, 51, 102);
+	fixture_del(g.event[1]);
+	expect_counts(test, &g, 3000, 400, 400);
+	run(1000, 51, 102);
+	fixture_del(g.event[2]);
+	expect_counts(test, &g, 4000, 400, 800);
+	run(1000, 51, 102);
+	fixture_del(g.event[0]);
+	expect_counts(test, &g, 5000, 400, 800);
+	group_close(&g);
+}
+
+/* After 2^48 slots the overflow is counted, for slots and for metrics. */
+static void topdown_overflow(struct kunit *test)
+{
+	struct fixture *b = topdown_start(test, &topdown_spr, false);
+	struct group g;
+
+	group_open(b, &g);
+	group_in(b, &g);
+	model()->fixed[3] = GENMASK_ULL(47, 0);
+	model()->metrics = 102 << 24 | 51;
+	x86_model_run(SLOTS, true, 1);
+	expect_counts(test, &g, BIT_ULL(48), BIT_ULL(48) / 5, BIT_ULL(48) / 5 * 2);
+	KUNIT_EXPECT_EQ(test, model()->nmis, 1);
+	KUNIT_EXPECT_EQ(test, model()->unknown_nmis, 0);
+	KUNIT_EXPECT_EQ(test, model()->global_status, 0);
+	/* An overflow of the metrics only is acknowledged and claimed. */
+	run(1000, 51, 102);
+	model()->global_status = ENABLE_METRICS;
+	x86_model_spurious_nmi();
+	KUNIT_EXPECT_EQ(test, model()->unknown_nmis, 0);
+	KUNIT_EXPECT_EQ(test, model()->global_status, 0);
+	expect_counts(test, &g, BIT_ULL(48) + 1000, BIT_ULL(48) / 5 + 200,
+		      BIT_ULL(48) / 5 * 2 + 400);
+	group_out(&g);
+	group_close(&g);
+}
+
+static struct group *interrupted;
+
+static void read_in_nmi(void)
+{
+	/* As a sample of the group would read: nothing is counted twice. */
+	interrupted->event[0]->pmu->read(interrupted->event[0]);
+	interrupted->event[1]->pmu->read(interrupted->event[1]);
+}
+
+static void topdown_nmi(struct kunit *test)
+{
+	struct fixture *b = topdown_start(test, &topdown_spr, false);
+	struct group g;
+
+	group_open(b, &g);
+	group_in(b, &g);
+	interrupted = &g;
+	run(MANY, 51, 102);
+	x86_model_after_rdpmc = read_in_nmi;
+	fixture_read(g.event[0]);
+	expect_counts(test, &g, MANY, MANY / 5, MANY / 5 * 2);
+	KUNIT_EXPECT_EQ(test, model()->fixed[3], 0);
+	group_out(&g);
+	group_close(&g);
+}
+
+/*
+ * The driver clears the group's old values for tasks that may read counters, slots before metrics.
+ */
+static void topdown_cleared(struct kunit *test)
+{
+	struct fixture *b = topdown_start(test, &topdown_spr, false);
+	struct group g;
+
+	group_open(b, &g);
+	group_in(b, &g);
+	run(1000, 51, 102);
+	group_out(&g);
+	KUNIT_EXPECT_NE(test, model()->fixed[3], 0);
+	corepmu_rdpmc_clear(b->cpuc);
+	KUNIT_EXPECT_EQ(test, model()->fixed[3], 0);
+	KUNIT_EXPECT_EQ(test, model()->metrics, 0);
+	group_in(b, &g);
+	run(0, 51, 102);
+	corepmu_rdpmc_clear(b->cpuc);
+	KUNIT_EXPECT_EQ(test, model()->fixed[3], 1000);
+	KUNIT_EXPECT_NE(test, model()->metrics, 0);
+	group_out(&g);
+	group_close(&g);
+}
+
+static struct kunit_case topdown_counts_cases[] = {
+	KUNIT_CASE(topdown_metrics_clear),
+	KUNIT_CASE(topdown_overflow_is_no_clear),
+	KUNIT_CASE(topdown_counts),
+	KUNIT_CASE(topdown_coexists),
+	KUNIT_CASE(topdown_saved_at_switch),
+	KUNIT_CASE(topdown_members_count_from_add),
+	KUNIT_CASE(topdown_overflow),
+	KUNIT_CASE(topdown_nmi),
+	KUNIT_CASE(topdown_cleared),
+	{}
+};
+
+static struct kunit_suite topdown_counts_suite = {
+	.name		= "corepmu_x86_topdown_counts",
+	.exit		= topdown_exit,
+	.test_cases	= topdown_counts_cases,
+};
+
+kunit_test_suite(topdown_counts_suite);
