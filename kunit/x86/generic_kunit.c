@@ -235,7 +235,6 @@ static void generic_of_zen_generations(struct kunit *test)
 			       table[i].frontend == 0x00a9 ? 0xff5a : -ENOENT);
 		expect_generic(test, event, PERF_TYPE_HW_CACHE, ANY_OP(L1D, WRITE, 0), -ENOENT);
 		expect_generic(test, event, PERF_TYPE_HW_CACHE, ANY_OP(LL, READ, 0), -ENOENT);
-		uarch_end(test);
 	}
 }
 
@@ -305,7 +304,6 @@ static void generic_before_zen(struct kunit *test)
 				KUNIT_EXPECT_EQ(test, corepmu_hw_counters(&event->hw),
 						table[j].counters_15h);
 		}
-		uarch_end(test);
 	}
 }
 
@@ -393,7 +391,6 @@ static void generic_names_of_transactions(struct kunit *test)
 					       tsx_names[j].sets & table[i].sets ?
 					       tsx_names[j].text : "-",
 					       "model %#x: %s", cpu.model, tsx_names[j].name);
-		uarch_end(test);
 	}
 }
 

@@ -79,7 +79,6 @@ static void limits_has_shortest_periods(struct kunit *test)
 				max(table[i].min_left, table[i].shortest));
 		fixture_del(event);
 		fixture_close(event);
-		uarch_end(test);
 	}
 }
 
@@ -124,7 +123,6 @@ static void limits_has_no_branch_trace(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, b->pmu->perf_pmu.check_period(event, 1), 0);
 		fixture_close(event);
 	}
-	uarch_end(test);
 }
 
 /* The first period for a frequency is not below the event's minimum period (Haswell). */
@@ -153,7 +151,6 @@ static void limits_has_first_periods_of_frequencies(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, event->hw.sample_period, table[i].period);
 		fixture_close(event);
 	}
-	uarch_end(test);
 }
 
 /* any=1 needs privileges: the other hyperthread may run another user's task. */
@@ -200,7 +197,6 @@ static void limits_tsx_bits(struct kunit *test)
 		cpu.rtm = table[i].rtm;
 		KUNIT_EXPECT_EQ(test, uarch_counters(test, uarch_start(test, &cpu), 0x1000000c4ULL),
 				table[i].counters);
-		uarch_end(test);
 	}
 }
 
@@ -237,7 +233,6 @@ static void limits_family_15h(struct kunit *test)
 	for (i = 0; i < ARRAY_SIZE(table); i++)
 		KUNIT_EXPECT_EQ_MSG(test, uarch_counters(test, event, table[i].config),
 				    table[i].counters, "config %#llx", table[i].config);
-	uarch_end(test);
 
 	/* Family 16h has no such constraints. */
 	cpu.family = 0x16;
@@ -257,7 +252,6 @@ static void limits_shared_northbridge(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, uarch_counters(test, event, 0x00e0), -EOPNOTSUPP);
 	KUNIT_EXPECT_EQ(test, uarch_counters(test, event, 0x4000007e1ULL), -EOPNOTSUPP);
 	KUNIT_EXPECT_EQ(test, uarch_counters(test, event, 0x00df), GP(4));
-	uarch_end(test);
 
 	/* A virtual Zen without the core extension */
 	cpu.family = 0x17;
@@ -325,11 +319,9 @@ static void limits_cannot_merge(struct kunit *test)
 	struct perf_event *event = uarch_start(test, &cpu);
 
 	KUNIT_EXPECT_EQ(test, uarch_counters(test, event, 0xff03), -EOPNOTSUPP);
-	uarch_end(test);
 	cpu.family = 0x10;
 	event = uarch_start(test, &cpu);
 	KUNIT_EXPECT_EQ(test, uarch_counters(test, event, 0xff03), GP(4));
-	uarch_end(test);
 }
 
 /* The merge event (0xfff) is rejected: only the driver uses it. */
@@ -384,14 +376,12 @@ static void limits_fixed_counters_are_not_reported(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, fixture_read(event), 1000);
 	fixture_del(event);
 	fixture_close(event);
-	uarch_end(test);
 
 	cpu.bare = false;
 	event = uarch_start(test, &cpu);
 	b = test->priv;
 	KUNIT_EXPECT_EQ(test, b->pmu->counters, GP(2));
 	KUNIT_EXPECT_EQ(test, uarch_counters(test, event, 0x00c0), GP(2));
-	uarch_end(test);
 
 	/* A hypervisor without the hypervisor bit, and without fixed counters */
 	cpu.bare = true;
@@ -399,7 +389,6 @@ static void limits_fixed_counters_are_not_reported(struct kunit *test)
 	uarch_start(test, &cpu);
 	b = test->priv;
 	KUNIT_EXPECT_EQ(test, b->pmu->counters, GP(2));
-	uarch_end(test);
 
 	/* From version 5 on, fixed counters that CPUID does not report do not exist. */
 	cpu.version = 5;
@@ -407,7 +396,6 @@ static void limits_fixed_counters_are_not_reported(struct kunit *test)
 	uarch_start(test, &cpu);
 	b = test->priv;
 	KUNIT_EXPECT_EQ(test, b->pmu->counters, GP(2));
-	uarch_end(test);
 }
 
 static struct kunit_case limits_cases[] = {

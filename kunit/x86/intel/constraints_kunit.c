@@ -290,7 +290,6 @@ static void constraints_of_every_row(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, uarch_counters(test, event, 0x00c0), all | FIXED(0));
 		KUNIT_EXPECT_EQ(test, uarch_counters(test, event, 0x4f2e), all);
 		KUNIT_EXPECT_EQ(test, uarch_counters(test, event, 0x55ff), all & GP(4));
-		uarch_end(test);
 	}
 }
 

@@ -93,7 +93,6 @@ static void extra_reg_has_the_kernels_bits(struct kunit *test)
 		}
 		KUNIT_EXPECT_TRUE(test, event->hw.flags & COREPMU_EVENT_EXTRA_REG ||
 				  !(extra_regs[i].bits >> 63));
-		uarch_end(test);
 	}
 }
 
@@ -151,7 +150,6 @@ static void extra_reg_depends_on_uarch(struct kunit *test)
 		KUNIT_EXPECT_EQ_MSG(test, table[i].incomplete ? -EOPNOTSUPP : 0,
 				    min_t(s64, 0, uarch_counters(test, event, table[i].code)),
 				    "model %#x event %#x", table[i].model, table[i].code);
-		uarch_end(test);
 	}
 }
 
@@ -176,7 +174,6 @@ static void extra_reg_has_the_same_counters(struct kunit *test)
 		uarch = to_x86(b->pmu)->uarch;
 		KUNIT_EXPECT_EQ(test, intel_general_counters(uarch, code),
 				intel_general_counters(uarch, code == 0x01bb ? 0x01b7 : 0x012a));
-		uarch_end(test);
 	}
 }
 
@@ -210,7 +207,6 @@ static void extra_reg_keeps_snoop_responses(struct kunit *test)
 	fixture_close(other);
 	fixture_close(second);
 	fixture_close(first);
-	uarch_end(test);
 }
 
 static void extra_reg_may_be_missing(struct kunit *test)
@@ -226,14 +222,12 @@ static void extra_reg_may_be_missing(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, -ENXIO, uarch_counters(test, event, 0x01c6));
 	event->attr.type = PERF_TYPE_HW_CACHE;
 	KUNIT_EXPECT_EQ(test, -ENOENT, uarch_counters(test, event, PERF_COUNT_HW_CACHE_LL));
-	uarch_end(test);
 
 	/* Only one of the two registers exists. */
 	event = start(test, 0x5e, 0, BIT(1));
 	event->attr.config1 = 0x10001;
 	KUNIT_EXPECT_EQ(test, -ENXIO, uarch_counters(test, event, 0x01b7));
 	KUNIT_EXPECT_GT(test, uarch_counters(test, event, 0x01bb), 0);
-	uarch_end(test);
 
 	/*
 	 * config1 is rejected for events without an extra register, and the event on CPUs that lack
@@ -242,10 +236,8 @@ static void extra_reg_may_be_missing(struct kunit *test)
 	event = start(test, 0x5e, 0, ALL_EXTRA_REGS);
 	event->attr.config1 = 0x10001;
 	KUNIT_EXPECT_EQ(test, -EINVAL, uarch_counters(test, event, 0x00c4));
-	uarch_end(test);
 	event = start(test, 0xff, 0, ALL_EXTRA_REGS);
 	KUNIT_EXPECT_EQ(test, -EOPNOTSUPP, uarch_counters(test, event, 0x01b7));
-	uarch_end(test);
 }
 
 static struct perf_event *open_extra_reg(struct kunit *test, u64 config, u64 value)
@@ -279,7 +271,6 @@ static void extra_reg_shared_by_threads(struct kunit *test)
 	fixture_close(other);
 	fixture_del(event);
 	fixture_close(event);
-	uarch_end(test);
 
 	event = start(test, 0x5e, 0, ALL_EXTRA_REGS);
 	b = test->priv;
@@ -287,7 +278,6 @@ static void extra_reg_shared_by_threads(struct kunit *test)
 	x86_model_threads = true;
 	KUNIT_EXPECT_EQ(test, x86_extra_reg_choose(b->pmu, b->cpuc->extra_regs, event), 0);
 	x86_model_threads = false;
-	uarch_end(test);
 }
 
 /* On Silvermont both cores of a module share the registers; on Goldmont each core has its own. */
@@ -311,13 +301,11 @@ static void extra_reg_shared_by_cores(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, model_state()->extra_regs[0], 0x10001);
 		fixture_del(event);
 		fixture_close(event);
-		uarch_end(test);
 	}
 
 	event = start(test, 0x5c, 0, ALL_EXTRA_REGS);
 	x86_model_cores = true;
 	KUNIT_EXPECT_GT(test, uarch_counters(test, event, 0x01b7), 0);
-	uarch_end(test);
 }
 
 /* Return the event code in the select register of the event's counter. */
@@ -385,7 +373,6 @@ static void extra_reg_shared_by_events(struct kunit *test)
 	fixture_close(third);
 	fixture_close(front);
 	fixture_close(other);
-	uarch_end(test);
 }
 
 /*
@@ -491,7 +478,6 @@ static void extra_reg_counts_generic_events(struct kunit *test)
 				    "model %#x generic %#x", table[i].model, table[i].generic);
 		code = event->hw.config_base & (EVNTSEL_EVENT | EVNTSEL_UMASK);
 		KUNIT_EXPECT_TRUE(test, intel_has_extra_reg(to_x86(b->pmu), code));
-		uarch_end(test);
 	}
 }
 

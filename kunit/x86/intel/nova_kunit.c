@@ -124,12 +124,9 @@ static void nova_has_the_kernels_constraints(struct kunit *test)
 		expect_constraints(test, &cores[i], pnc_constraints, ARRAY_SIZE(pnc_constraints));
 		/* Load latency uses counters 2 to 7, which support it with precise_ip. */
 		KUNIT_EXPECT_EQ(test, intel_general_counters(this_uarch(test), 0x01cd), 0xfc);
-		uarch_end(test);
 	}
-	for (i = 0; i < ARRAY_SIZE(atoms); i++) {
+	for (i = 0; i < ARRAY_SIZE(atoms); i++)
 		expect_constraints(test, &atoms[i], arw_constraints, ARRAY_SIZE(arw_constraints));
-		uarch_end(test);
-	}
 }
 
 /* Return a fixed counter, and all general-purpose counters unless the code is a fixed counter's. */
@@ -161,7 +158,6 @@ static void nova_fixed_counters(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, uarch_counters(test, event, 0x0500), -EINVAL);
 		KUNIT_EXPECT_EQ(test, intel_metric_counters(this_uarch(test)),
 				GENMASK_ULL(METRIC_COUNTER_BASE + 7, METRIC_COUNTER_BASE));
-		uarch_end(test);
 	}
 	for (i = 0; i < ARRAY_SIZE(atoms); i++) {
 		event = start(test, atoms[i].family, atoms[i].model, atoms[i].core_type);
@@ -173,7 +169,6 @@ static void nova_fixed_counters(struct kunit *test)
 					with_fixed(&arw[j]));
 		KUNIT_EXPECT_EQ(test, uarch_counters(test, event, 0x0400), -EINVAL);
 		KUNIT_EXPECT_EQ(test, intel_metric_counters(this_uarch(test)), 0);
-		uarch_end(test);
 	}
 }
 
@@ -233,7 +228,6 @@ static void expect_extra_regs(struct kunit *test, const struct cpu_id *id,
 		KUNIT_EXPECT_EQ(test, event->hw.extra_reg.reg, msr_of(rows[i].reg));
 	}
 	event->attr.config1 = 0;
-	uarch_end(test);
 }
 
 static void nova_has_the_kernels_registers(struct kunit *test)
@@ -272,7 +266,6 @@ static void nova_refuses(struct kunit *test)
 					    -EOPNOTSUPP, "event %#x", of_cores[j]);
 		/* The cores reject the atoms' event code. */
 		KUNIT_EXPECT_EQ(test, uarch_counters(test, event, 0x01b7), -EOPNOTSUPP);
-		uarch_end(test);
 	}
 	event = start(test, NOVA_LAKE, 0x01, INTEL_ATOM);
 	for (i = 0; i < ARRAY_SIZE(of_atoms); i++)
@@ -285,7 +278,6 @@ static void nova_refuses(struct kunit *test)
 	 */
 	KUNIT_EXPECT_EQ(test, uarch_counters(test, event, 0x01cd), GP(8));
 	KUNIT_EXPECT_EQ(test, uarch_counters(test, event, 0x04c2), GP(8));
-	uarch_end(test);
 
 	/* A hypervisor without the OMR registers */
 	cpu.family = DIAMOND_RAPIDS;
@@ -296,7 +288,6 @@ static void nova_refuses(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, uarch_counters(test, event, 0x03c6), -ENXIO);
 	event->attr.type = PERF_TYPE_HW_CACHE;
 	KUNIT_EXPECT_EQ(test, uarch_counters(test, event, X86_CACHE(LL, READ, MISS)), -ENOENT);
-	uarch_end(test);
 }
 
 /* pnc_, cyc_, glp_ and arw_hw_cache_event_ids[] and _extra_regs[], except events without a name */
@@ -373,7 +364,6 @@ static void nova_generic_events(struct kunit *test)
 					    event->hw.extra_reg.config : 0, table[i].value,
 					    "row %u", i);
 		}
-		uarch_end(test);
 	}
 }
 
@@ -432,7 +422,6 @@ static void nova_registers_are_shared(struct kunit *test)
 	fixture_del(events[5]);
 	for (i = 0; i < ARRAY_SIZE(codes); i++)
 		fixture_close(events[i]);
-	uarch_end(test);
 }
 
 /* On atoms each register belongs to one counter: the event code stays. */
@@ -461,7 +450,6 @@ static void nova_atoms_keep_their_register(struct kunit *test)
 	fixture_close(first);
 	fixture_close(other);
 	fixture_close(second);
-	uarch_end(test);
 }
 
 /* intel-family.h: only IFM(18, 1), IFM(18, 3) and IFM(19, 1); names of intel_pmu_init() */
@@ -505,7 +493,6 @@ static void nova_models(struct kunit *test)
 		if (!uarch && id->family != FAMILY_P6)
 			KUNIT_EXPECT_EQ(test, uarch_counters(test, event, 0x0148), -EOPNOTSUPP);
 		KUNIT_EXPECT_EQ(test, uarch_counters(test, event, 0x00c5), GP(8));
-		uarch_end(test);
 	}
 }
 

@@ -23,6 +23,5 @@ struct perf_event *uarch_start_family(struct kunit *test, unsigned int family,
 struct perf_event *uarch_start_model(struct kunit *test, unsigned int model,
 				     unsigned int core_type, unsigned int nr_gp);
 s64 uarch_counters(struct kunit *test, struct perf_event *event, u64 config);
-void uarch_end(struct kunit *test);
 
 #endif /* _COREPMU_KUNIT_X86_UARCH_H */

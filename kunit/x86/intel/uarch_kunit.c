@@ -24,7 +24,7 @@ static struct x86_model_cpu uarch_cpu;
 
 /**
  * uarch_start() - start a PMU on a CPU, and allocate an event
- * @test: the test; its priv becomes the fixture
+ * @test: the test; its fixture, if there is one, ends, and its priv becomes the new fixture
  * @cpu: the CPU
  *
  * Return: the event, for uarch_counters()
@@ -34,6 +34,8 @@ struct perf_event *uarch_start(struct kunit *test, const struct x86_model_cpu *c
 	const struct perf_event_attr attr = { .type = PERF_TYPE_RAW };
 	struct fixture *b;
 
+	if (test->priv)
+		fixture_end(test->priv);
 	uarch_cpu = *cpu;
 	uarch_testbed = *testbed_by_name("intel-v4");
 	uarch_testbed.cpu = &uarch_cpu;
@@ -101,16 +103,6 @@ s64 uarch_counters(struct kunit *test, struct perf_event *event, u64 config)
 	return ret ?: corepmu_hw_counters(&event->hw);
 }
 
-/**
- * uarch_end() - end the fixture; the test may start another one
- * @test: the test
- */
-void uarch_end(struct kunit *test)
-{
-	fixture_end(test->priv);
-	test->priv = NULL;
-}
-
 /* An unknown model, another family, and a core without a core type */
 static void uarch_unknown_model(struct kunit *test)
 {
@@ -140,7 +132,6 @@ static void uarch_unknown_model(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, uarch_counters(test, event, 0x81d0), GP(4));
 		KUNIT_EXPECT_EQ(test, uarch_counters(test, event, 0x00c4), GP(8));
 		KUNIT_EXPECT_EQ(test, uarch_counters(test, event, 0x0100), -EINVAL);
-		uarch_end(test);
 	}
 }
 
@@ -178,7 +169,6 @@ static void uarch_without_atoms(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, uarch_counters(test, event, 0x08a4), 0x1);
 		KUNIT_EXPECT_EQ(test, uarch_counters(test, event, 0x02cd), 0x1);
 		KUNIT_EXPECT_EQ(test, uarch_counters(test, event, 0x0100), FIXED(0));
-		uarch_end(test);
 	}
 }
 
@@ -198,19 +188,16 @@ static void uarch_spares_the_sibling(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, uarch_counters(test, event, 0x10401d3), -EOPNOTSUPP);
 		KUNIT_EXPECT_EQ(test, uarch_counters(test, event, 0x01cf), GP(4));
 		KUNIT_EXPECT_EQ(test, uarch_counters(test, event, 0x01d4), GP(4));
-		uarch_end(test);
 		event = uarch_start_model(test, models[i], 0, 8);
 		x86_model_threads = true;
 		KUNIT_EXPECT_EQ(test, uarch_counters(test, event, 0x81d0), GP(4));
 		KUNIT_EXPECT_EQ(test, uarch_counters(test, event, 0x01d3), GP(4));
-		uarch_end(test);
 	}
 
 	/* Broadwell is the first without the erratum. */
 	event = uarch_start_model(test, 0x3d, 0, 4);
 	x86_model_threads = true;
 	KUNIT_EXPECT_EQ(test, uarch_counters(test, event, 0x81d0), GP(4));
-	uarch_end(test);
 }
 
 /* Names in the kernel's intel_pmu_init(), for caps/pmu_name */
@@ -243,7 +230,6 @@ static void uarch_kernel_names(struct kunit *test)
 		b = test->priv;
 		KUNIT_EXPECT_STREQ(test, x86_kernel_name(to_x86(b->pmu)) ?: "(none)",
 				   table[i].name);
-		uarch_end(test);
 	}
 }
 
@@ -267,7 +253,6 @@ static void uarch_reference_cycles(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, uarch_counters(test, event, 0x013c),
 				GP(8) | (table[i].fixed ? FIXED(2) : 0));
 		KUNIT_EXPECT_EQ(test, uarch_counters(test, event, 0x0300), FIXED(2));
-		uarch_end(test);
 	}
 }
 
@@ -305,13 +290,11 @@ static void uarch_prec_dist(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, uarch_counters(test, event, 0x0500), -EINVAL);
 		/* A fixed counter has no cmask. */
 		KUNIT_EXPECT_EQ(test, uarch_counters(test, event, 0x1000100), -EINVAL);
-		uarch_end(test);
 	}
 
 	/* Ice Lake also accepts Skylake's code of PREC_DIST. */
 	KUNIT_EXPECT_EQ(test, uarch_counters(test, uarch_start_model(test, 0x6a, 0, 8), 0x01c0),
 			FIXED(0));
-	uarch_end(test);
 
 	/* A guest without fixed counters */
 	cpu.model = 0x6a;
@@ -339,13 +322,11 @@ static void uarch_skymont_fixed(struct kunit *test)
 				FIXED(4 + i));
 	}
 	KUNIT_EXPECT_EQ(test, uarch_counters(test, event, 0x0400), -EINVAL);
-	uarch_end(test);
 
 	cpu.core_type = INTEL_CORE;
 	event = uarch_start(test, &cpu);
 	KUNIT_EXPECT_EQ(test, uarch_counters(test, event, 0x0500), -EINVAL);
 	KUNIT_EXPECT_EQ(test, uarch_counters(test, event, 0x0400), FIXED(3));
-	uarch_end(test);
 }
 
 /* On CPUs where microcode uses counter 3 for transactions, no event uses it. */
@@ -359,12 +340,10 @@ static void uarch_reserves_counter_of_tsx(struct kunit *test)
 	event = uarch_start(test, &cpu);
 	KUNIT_EXPECT_EQ(test, uarch_counters(test, event, 0x00c4), GP(8) & ~BIT_ULL(3));
 	KUNIT_EXPECT_EQ(test, uarch_counters(test, event, 0x81d0), GP(3));
-	uarch_end(test);
 
 	cpu.tsx_deprecated = true;
 	event = uarch_start(test, &cpu);
 	KUNIT_EXPECT_EQ(test, uarch_counters(test, event, 0x00c4), GP(8));
-	uarch_end(test);
 }
 
 static struct kunit_case uarch_cases[] = {
