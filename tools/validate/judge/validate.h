@@ -14,14 +14,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "judge/rules.h"
 #include "ring.h"
 #include "task.h"
-
-/*
- * The source of the rules' sentences. Rules quote the page word by word between quotation marks;
- * "[...]" stands for omitted words.
- */
-#define MAN	"perf_event_open(2), man-pages 6.03: "
 
 /* Needs of a check: it is skipped if one is not met. */
 #define NEED_SAMPLING	(1U << 0)
@@ -66,12 +61,6 @@ struct check_list {
 	const struct check *checks;
 	unsigned int nr;
 };
-
-#define SCHEDULED	MAN "\"An event group is scheduled onto the CPU as a unit: it will be put onto the CPU only if all of the events in the group can be put onto the CPU.\""
-#define COUNTED	MAN \
-	"\"A counting event is one that is used for counting the aggregate number of events that occur.\""
-#define PERIODS	MAN \
-	"\"generates an overflow notification every N events, where N is given by sample_period.\""
 
 extern const struct check_list identity_checks, count_checks, level_checks, task_checks,
 	group_checks, multiplex_checks, sample_checks, notify_checks, storm_checks, field_checks,

@@ -158,21 +158,13 @@ static void guests_alone(void)
 }
 
 static const struct check checks[] = {
-	{ "count", "user and kernel add up",
-	  MAN "exclude_user: \"If this bit is set, the count excludes events that happen in user space.\", exclude_kernel: \"If this bit is set, the count excludes events that happen in kernel space.\"",
-	  levels_add_up, NEED_KERNEL | NEED_GROUPS, ON_MODES | ON_COUNTERS },
-	{ "count", "cycles of user and kernel add up",
-	  MAN "exclude_user: \"If this bit is set, the count excludes events that happen in user space.\", exclude_kernel: \"If this bit is set, the count excludes events that happen in kernel space.\"",
-	  cycles_add_up, NEED_CYCLES | NEED_KERNEL | NEED_GROUPS, ON_MODES | ON_COUNTERS },
-	{ "count", "exclude_kernel leaves user space",
-	  MAN "exclude_kernel: \"If this bit is set, the count excludes events that happen in kernel space.\"",
-	  user_only },
-	{ "count", "exclude_user leaves the kernel",
-	  MAN "exclude_user: \"If this bit is set, the count excludes events that happen in user space.\"",
-	  kernel_only, NEED_KERNEL },
-	{ "count", "both excluded count nothing",
-	  MAN "exclude_user: \"If this bit is set, the count excludes events that happen in user space.\", exclude_kernel: \"If this bit is set, the count excludes events that happen in kernel space.\"",
-	  nothing_left, 0, ON_USER },
+	{ "count", "user and kernel add up", NO_LEVEL, levels_add_up, NEED_KERNEL | NEED_GROUPS,
+	  ON_MODES | ON_COUNTERS },
+	{ "count", "cycles of user and kernel add up", NO_LEVEL, cycles_add_up, NEED_CYCLES |
+	  NEED_KERNEL | NEED_GROUPS, ON_MODES | ON_COUNTERS },
+	{ "count", "exclude_kernel leaves user space", NO_KERNEL, user_only },
+	{ "count", "exclude_user leaves the kernel", NO_USER, kernel_only, NEED_KERNEL },
+	{ "count", "both excluded count nothing", NO_LEVEL, nothing_left, 0, ON_USER },
 	{ "count", "exclude_host counts nothing without guests",
 	  MAN "exclude_host: \"When conducting measurements that include processes running VM instances (i.e., have executed a KVM_RUN ioctl(2)), only measure events happening inside a guest instance.\"",
 	  guests_alone, 0, ON_USER },

@@ -531,8 +531,7 @@ static const struct check checks[] = {
 	  callchain, NEED_SAMPLING, ON_MODES | ON_OVERFLOWS },
 	{ "field", "parts of callchains are left out",
 	  MAN "\"Do not include kernel callchains.\", \"Do not include user callchains.\"",
-	  chain_parts,
-	  NEED_SAMPLING | NEED_KERNEL },
+	  chain_parts, NEED_SAMPLING | NEED_KERNEL },
 	{ "field", "REGS_USER",
 	  MAN "PERF_SAMPLE_REGS_USER: \"Records the current user-level CPU register state (the values in the process before the kernel was called).\"",
 	  user_registers, NEED_SAMPLING, ON_USER | ON_OVERFLOWS },
@@ -544,8 +543,7 @@ static const struct check checks[] = {
 	  user_stack, NEED_SAMPLING, ON_USER | ON_OVERFLOWS },
 	{ "field", "MMAP2, COMM, FORK, SWITCH and their ids",
 	  MAN "\"If set, then TID, TIME, ID, STREAM_ID, and CPU can additionally be included in non-PERF_RECORD_SAMPLEs if the corresponding sample_type is selected.\"",
-	  other_records,
-	  NEED_SAMPLING },
+	  other_records, NEED_SAMPLING },
 };
 
 const struct check_list field_checks = { checks, ARRAY_SIZE(checks) };

@@ -466,9 +466,11 @@ static void long_period(void)
 }
 
 static const struct check checks[] = {
-	{ "sample", "a sample every 1000003", PERIODS, period_long, NEED_SAMPLING, ON_USER | ON_OVERFLOWS },
+	{ "sample", "a sample every 1000003", PERIODS, period_long, NEED_SAMPLING, ON_USER |
+	  ON_OVERFLOWS },
 	{ "sample", "a sample every 100000", PERIODS, period_middle, NEED_SAMPLING, ON_USER },
-	{ "sample", "a sample every 20011", PERIODS, period_short, NEED_SAMPLING, ON_USER | ON_OVERFLOWS },
+	{ "sample", "a sample every 20011", PERIODS, period_short, NEED_SAMPLING, ON_USER |
+	  ON_OVERFLOWS },
 	{ "sample", "no sample is lost over a hundred stops", PERIODS, stops_between,
 	  NEED_SAMPLING },
 	{ "sample", "periods follow each other", PERIODS, periods_follow, NEED_SAMPLING,
@@ -480,24 +482,19 @@ static const struct check checks[] = {
 	{ "sample", "1000 times a second",
 	  MAN "\"The kernel will adjust the sampling period to try and achieve the desired rate.\"",
 	  frequency, NEED_SAMPLING },
-	{ "sample", "PERF_EVENT_IOC_PERIOD",
-	  MAN "\"Since Linux 3.7 (on ARM) and Linux 3.14 (all other architectures), the new period takes effect immediately.\"",
-	  period_set, NEED_SAMPLING, ON_USER | ON_OVERFLOWS },
-	{ "sample", "PERF_EVENT_IOC_PERIOD cuts a long period short",
-	  MAN "\"Since Linux 3.7 (on ARM) and Linux 3.14 (all other architectures), the new period takes effect immediately.\"",
+	{ "sample", "PERF_EVENT_IOC_PERIOD", NEW_PERIOD, period_set, NEED_SAMPLING, ON_USER |
+	  ON_OVERFLOWS },
+	{ "sample", "PERF_EVENT_IOC_PERIOD cuts a long period short", NEW_PERIOD,
 	  period_cut_short, NEED_SAMPLING, ON_USER | ON_OVERFLOWS },
 	{ "sample", "samples of the kernel",
 	  MAN "PERF_RECORD_MISC_KERNEL: \"Sample happened in the kernel.\"", kernel_samples,
 	  NEED_SAMPLING | NEED_KERNEL, ON_KERNEL | ON_OVERFLOWS },
-	{ "sample", "no kernel addresses for user events",
-	  MAN "exclude_kernel: \"If this bit is set, the count excludes events that happen in kernel space.\"",
-	  user_sees_user,
+	{ "sample", "no kernel addresses for user events", NO_KERNEL, user_sees_user,
 	  NEED_SAMPLING, ON_USER },
-	{ "sample", "an event of a CPU samples its tasks", PERIODS, cpu_wide,
-	  NEED_SAMPLING | NEED_CPU_WIDE, ON_USER | ON_OVERFLOWS },
-	{ "sample", "inherited by children",
-	  MAN "\"The inherit bit specifies that this counter should count events of child tasks as well as the task specified.\"",
-	  inherited, NEED_SAMPLING, ON_USER | ON_OVERFLOWS },
+	{ "sample", "an event of a CPU samples its tasks", PERIODS, cpu_wide, NEED_SAMPLING |
+	  NEED_CPU_WIDE, ON_USER | ON_OVERFLOWS },
+	{ "sample", "inherited by children", INHERITED, inherited, NEED_SAMPLING, ON_USER |
+	  ON_OVERFLOWS },
 	{ "sample", "two periods and a plain count side by side", PERIODS, side_by_side,
 	  NEED_SAMPLING | NEED_GROUPS, ON_USER | ON_COUNTERS | ON_OVERFLOWS },
 	{ "sample", "samples on every counter at once", PERIODS, all_sample, NEED_SAMPLING,

@@ -94,8 +94,8 @@ static void throttled(void)
 #define EXACT_AFTER MAN "perf_event_max_sample_rate: \"This sets the maximum sample rate.\""
 
 static const struct check checks[] = {
-	{ "storm", "periods of 1 and 100, user space", EXACT_AFTER, storm_user,
-	  NEED_SAMPLING | NEED_DISRUPT, ON_USER },
+	{ "storm", "periods of 1 and 100, user space", EXACT_AFTER, storm_user, NEED_SAMPLING |
+	  NEED_DISRUPT, ON_USER },
 	{ "storm", "periods of 1 and 100, user space and kernel", EXACT_AFTER, storm_kernel,
 	  NEED_SAMPLING | NEED_KERNEL | NEED_DISRUPT, ON_USER },
 	{ "storm", "throttled and unthrottled",

@@ -309,19 +309,15 @@ static const struct check checks[] = {
 	{ "machine", "a task that migrates", COUNTED, migrates, NEED_CPUS },
 	{ "machine", "a task that migrates and is sampled", COUNTED, migrates_sampling,
 	  NEED_CPUS | NEED_SAMPLING },
-	{ "machine", "events of other CPUs",
-	  MAN "pid == -1 and cpu >= 0: \"This measures all processes/threads on the specified CPU.\"",
-	  other_cpus,
-	  NEED_CPUS | NEED_CPU_WIDE },
+	{ "machine", "events of other CPUs", CPU_WIDE, other_cpus, NEED_CPUS | NEED_CPU_WIDE },
 	{ "machine", "opened and closed by eight threads", COUNTED, many_threads, 0, ON_USER },
 	{ "machine", "closed in a storm", COUNTED, closed_in_a_storm, NEED_SAMPLING, ON_USER },
-	{ "machine", "a CPU goes off line and comes back", COUNTED, cpu_goes_away,
-	  NEED_CPUS | NEED_CPU_WIDE | NEED_DISRUPT },
+	{ "machine", "a CPU goes off line and comes back", COUNTED, cpu_goes_away, NEED_CPUS |
+	  NEED_CPU_WIDE | NEED_DISRUPT },
 	{ "machine", "suspended and resumed", COUNTED, sleeps, NEED_DISRUPT, ON_USER },
 	{ "machine", "its module is not unloaded under an event",
 	  "delete_module(2), man-pages 6.03: EWOULDBLOCK: \"O_NONBLOCK was specified in flags, but the reference count of this module is nonzero\"",
-	  unload,
-	  NEED_PMU | NEED_DISRUPT },
+	  unload, NEED_PMU | NEED_DISRUPT },
 };
 
 const struct check_list machine_checks = { checks, ARRAY_SIZE(checks) };

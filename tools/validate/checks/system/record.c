@@ -303,8 +303,7 @@ static void of_a_cgroup(void)
 static const struct check checks[] = {
 	{ "field", "FORK and EXIT of a child",
 	  MAN "PERF_RECORD_EXIT: \"This record indicates a process exit event.\", PERF_RECORD_FORK: \"This record indicates a fork event.\"",
-	  forks_and_exits,
-	  NEED_SAMPLING },
+	  forks_and_exits, NEED_SAMPLING },
 	{ "field", "READ of a child's event that is closed",
 	  MAN "PERF_RECORD_READ: \"This record indicates a read event.\", inherit_stat: \"This bit enables saving of event counts on context switch for inherited tasks.\"",
 	  read_of_child, NEED_SAMPLING | NEED_CPU_WIDE },
