@@ -23,6 +23,21 @@ void known_loop(unsigned long iterations);
 extern const char known_loop_start[];
 extern const char known_loop_end[];
 
+/* The known loop of instructions that count down, branch and return */
+#define KNOWN_LOOP(count, branch, leave)				\
+	asm(".pushsection .text\n"					\
+	    "	.global	known_loop, known_loop_start, known_loop_end\n"	\
+	    "	.type	known_loop, %function\n"			\
+	    "	.balign	64\n"						\
+	    "known_loop:\n"						\
+	    "known_loop_start:\n"					\
+	    "1:	" count "\n"						\
+	    "	" branch "\n"						\
+	    "known_loop_end:\n"						\
+	    "	" leave "\n"						\
+	    "	.size	known_loop, . - known_loop\n"			\
+	    ".popsection")
+
 /**
  * struct arch_counters - numbers of events that fit the counters at the same time
  * @instructions: instructions events
@@ -54,10 +69,8 @@ struct arch_level {
 #include "arch/arm64.h"
 #elif defined(__x86_64__)
 #include "arch/x86.h"
-#elif defined(__riscv) && __riscv_xlen == 64
-#include "arch/riscv.h"
-#elif defined(__powerpc64__)
-#include "arch/ppc.h"
+#elif (defined(__riscv) && __riscv_xlen == 64) || defined(__powerpc64__)
+#include "arch/stock.h"
 #else
 #error "no known loop for this architecture"
 #endif

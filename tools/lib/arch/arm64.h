@@ -50,19 +50,7 @@
 #define ARCH_USER_READ_SIGNAL	SIGILL
 #define ARCH_DEFAULT_PMU	"corepmu"
 
-#define ARCH_KNOWN_LOOP							\
-	asm(".pushsection .text\n"					\
-	    "	.global	known_loop, known_loop_start, known_loop_end\n"	\
-	    "	.type	known_loop, %function\n"			\
-	    "	.balign	64\n"						\
-	    "known_loop:\n"						\
-	    "known_loop_start:\n"					\
-	    "1:	subs	x0, x0, #1\n"					\
-	    "	b.ne	1b\n"						\
-	    "known_loop_end:\n"						\
-	    "	ret\n"							\
-	    "	.size	known_loop, . - known_loop\n"			\
-	    ".popsection")
+#define ARCH_KNOWN_LOOP		KNOWN_LOOP("subs x0, x0, #1", "b.ne 1b", "ret")
 
 static inline bool arch_has_event(const char *pmu, const char *name)
 {

@@ -45,19 +45,7 @@ static inline unsigned int arch_loop_cycles(const char *pmu)
 #define ARCH_SENSELESS_EVENT	(-EINVAL)
 #define ARCH_DEFAULT_PMU	"corepmu"
 
-#define ARCH_KNOWN_LOOP							\
-	asm(".pushsection .text\n"					\
-	    "	.global	known_loop, known_loop_start, known_loop_end\n"	\
-	    "	.type	known_loop, @function\n"			\
-	    "	.balign	64\n"						\
-	    "known_loop:\n"						\
-	    "known_loop_start:\n"					\
-	    "1:	dec	%rdi\n"						\
-	    "	jnz	1b\n"						\
-	    "known_loop_end:\n"						\
-	    "	ret\n"							\
-	    "	.size	known_loop, . - known_loop\n"			\
-	    ".popsection")
+#define ARCH_KNOWN_LOOP		KNOWN_LOOP("dec %rdi", "jnz 1b", "ret")
 
 static inline bool arch_is_amd(void)
 {
