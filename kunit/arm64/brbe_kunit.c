@@ -146,7 +146,6 @@ static void brbe_union(struct kunit *test)
 	KUNIT_EXPECT_GT(test, branch_seen[0].nr + branch_seen[1].nr, 8);
 	fixture_del(user);
 	branch_end(all, flags);
-	fixture_close(user);
 }
 
 /* The driver reads both banks; the youngest record comes first. */
@@ -206,7 +205,6 @@ static void brbe_flags(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, branch_seen[0].nr, 1);
 	KUNIT_EXPECT_EQ(test, entry[0].mispred + entry[0].predicted + entry[0].cycles, 0);
 	branch_end(none, flags);
-	fixture_close(all);
 }
 
 /* The hardware records nothing after an overflow, and nothing without an event. */

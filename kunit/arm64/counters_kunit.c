@@ -135,8 +135,6 @@ static void pmuv3_encodes(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, model_accesses(NULL), 0);
 
 	KUNIT_EXPECT_EQ(test, fixture_add(event, PERF_EF_START), 0);
-	fixture_del(event);
-	fixture_close(event);
 }
 
 /* With several threads per core PMCCNTR_EL0 is not used: it also counts while a thread waits. */
@@ -149,7 +147,6 @@ static void pmuv3_smt_cycles(struct kunit *test)
 	to_pmuv3(b->pmu)->avoid_pmccntr = true;
 	KUNIT_ASSERT_EQ(test, fixture_open(b, &attr, &event), 0);
 	KUNIT_EXPECT_EQ(test, corepmu_hw_counters(&event->hw), 0x3f);
-	fixture_close(event);
 }
 
 struct sequence {
@@ -213,8 +210,6 @@ static void pmuv3_sequences(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, fixture_add(event, PERF_EF_START), 0);
 	/* Another agent may have written the registers meanwhile. */
 	expect_accesses(test, s->add);
-	fixture_del(event);
-	fixture_close(event);
 }
 
 /* Every event counter has its own registers. */
@@ -280,8 +275,6 @@ static void pmuv3_pairs(struct kunit *test)
 	fixture_run(b, TESTBED_INSTRUCTIONS, 1);
 	KUNIT_EXPECT_EQ(test, b->nr_samples, 1);
 	KUNIT_EXPECT_EQ(test, fixture_read(event), attr.sample_period);
-	fixture_del(event);
-	fixture_close(event);
 }
 
 /* All counters are in use: a pair that moves to the cycle counter makes room for one more event. */
@@ -304,10 +297,6 @@ static void pmuv3_pair_makes_room(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, fixture_add(event[6], PERF_EF_START), 0);
 	KUNIT_EXPECT_EQ(test, event[1]->hw.idx, PMUV3_CYCLE_COUNTER);
 	KUNIT_EXPECT_EQ(test, fixture_add(event[7], PERF_EF_START), -EAGAIN);
-	for (i = 0; i < 7; i++)
-		fixture_del(event[i]);
-	for (i = 0; i < ARRAY_SIZE(attr); i++)
-		fixture_close(event[i]);
 }
 
 /* A read is correct if the lower counter wraps between the reads of both halves. */
@@ -378,8 +367,6 @@ static void pmuv3_reset_forgets(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, fixture_add(event, PERF_EF_START), 0);
 	KUNIT_EXPECT_EQ(test, model_accesses("PMEVTYPER"), 1);
 	KUNIT_EXPECT_EQ(test, model_accesses("PMCNTENSET"), 1);
-	fixture_del(event);
-	fixture_close(event);
 }
 
 static void pmuv3_describes(struct kunit *test)
@@ -468,8 +455,6 @@ static void pmuv3_irq_of_other_cpu(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, b->nr_samples, 3);
 	KUNIT_EXPECT_EQ(test, fixture_read(event), 3000);
 	KUNIT_EXPECT_MEMEQ(test, per_cpu_ptr(b->pmu->cpu, cpu), before, sizeof(*before));
-	fixture_del(event);
-	fixture_close(event);
 }
 
 /* An SPI comes to a CPU of another type: the handler does not touch its counters. */

@@ -271,8 +271,6 @@ static void pmuv3_wrap_without_interrupt(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, fixture_add(event, PERF_EF_START), 0);
 	fixture_run(b, TESTBED_INSTRUCTIONS, 3ULL << 32);
 	KUNIT_EXPECT_EQ(test, fixture_read(event), 3ULL << 32);
-	fixture_del(event);
-	fixture_close(event);
 }
 
 /* With sampling=0, the self-test expects no interrupt, and no interrupt is enabled. */

@@ -181,7 +181,6 @@ static void agent_while_open(struct kunit *test)
 		count_events(b, event, agents[i].name, "after the switch");
 	}
 	close_events(event);
-	fixture_close(counts);
 }
 
 /* The agent writes them while a per-CPU event counts; the count of that event is not checked. */
@@ -201,7 +200,6 @@ static void agent_while_another_counts(struct kunit *test)
 	}
 	fixture_del(permanent);
 	close_events(event);
-	fixture_close(permanent);
 }
 
 /* A stopped event counts nothing, even if another agent enables its counter. */
@@ -218,8 +216,6 @@ static void agent_enables_a_stopped_one(struct kunit *test)
 	fixture_start_event(event, 0);
 	fixture_run(b, TESTBED_INSTRUCTIONS, 7);
 	KUNIT_EXPECT_EQ(test, fixture_read(event), 7);
-	fixture_remove(event);
-	fixture_remove(runs);
 }
 
 /* Adding an event also writes PMUSERENR_EL0: here, no task may read counters. */
@@ -231,7 +227,6 @@ static void agent_opens_user_access(struct kunit *test)
 	pmuv3_write_pmuserenr(PMUSERENR_ER | PMUSERENR_CR);
 	KUNIT_ASSERT_EQ(test, fixture_add(event, PERF_EF_START), 0);
 	KUNIT_EXPECT_EQ(test, read_sysreg(pmuserenr_el0), 0);
-	fixture_remove(event);
 }
 
 /* Perf core deletes and adds a task's events when it enables one more: no register is written. */
@@ -257,7 +252,6 @@ static void agent_costs_nothing_in_between(struct kunit *test)
 	local_irq_restore(irqs);
 	fixture_run(b, TESTBED_BRANCHES, 7);
 	KUNIT_EXPECT_EQ(test, fixture_read(event), 7);
-	fixture_remove(event);
 }
 
 /* Events are added at once: registers that they share are written once. */
@@ -282,8 +276,6 @@ static void agent_costs_a_write(struct kunit *test)
 	for (i = 0; i < ARRAY_SIZE(shared); i++)
 		KUNIT_EXPECT_EQ_MSG(test, model_accesses(shared[i]), 1, "%s", shared[i]);
 	local_irq_restore(irqs);
-	for (i = 0; i < NR_EVENTS; i++)
-		fixture_remove(event[i]);
 }
 
 static struct kunit_case agent_cases[] = {

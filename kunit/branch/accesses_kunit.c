@@ -141,7 +141,6 @@ static void branch_accesses_less(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, b->cpuc->branches->list.nr, 2);
 	KUNIT_EXPECT_EQ(test, b->cpuc->branches->list.entries[1].from, KERNEL);
 	branch_end(user, flags);
-	fixture_close(both);
 }
 
 /* These tests start a testbed of their own. */

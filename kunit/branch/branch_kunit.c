@@ -160,7 +160,6 @@ static void branch_union(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, branch_seen[0].nr, 2);
 	KUNIT_EXPECT_EQ(test, branch_seen[0].entries[1].from, USER + 0x10);
 	branch_end(calls, flags);
-	fixture_close(conds);
 }
 
 /* Flags, cycles, types and privilege levels, only for events that ask for them */
@@ -203,7 +202,6 @@ static void branch_flags(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, entry[0].mispred + entry[0].predicted + entry[0].cycles, 0);
 	KUNIT_EXPECT_EQ(test, entry[0].type + entry[0].priv + entry[0].spec, 0);
 	branch_end(none, flags);
-	fixture_close(all);
 }
 
 /* Flags and cycles that another event asks for are not in this event's samples. */
@@ -228,7 +226,6 @@ static void branch_flags_of_own_event(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, with_flags, 1);
 	fixture_del(all);
 	branch_end(none, flags);
-	fixture_close(all);
 }
 
 /*
@@ -260,7 +257,6 @@ static void branch_of_no_type(struct kunit *test)
 			this_cpu_read(x86_model_state.lbr_tos));
 	fixture_del(all);
 	branch_end(none, flags);
-	fixture_close(all);
 }
 
 /* Rejected branch_sample_type values and their errno */
@@ -339,7 +335,6 @@ static void branch_no_level(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, !branch_seen[0].nr + !branch_seen[1].nr, 1);
 	fixture_del(other);
 	branch_end(event, flags);
-	fixture_close(other);
 }
 
 /* A counting event, or one without PERF_SAMPLE_BRANCH_STACK, records nothing. */

@@ -139,7 +139,6 @@ static void call_stack_saved_at_switch(struct kunit *test)
 	schedule_in(event);
 	EXPECT_CALLS(b, 1);
 	branch_end(event, flags);
-	fixture_close(other);
 }
 
 /* Before version 4 a freeze also ends recording: the driver cannot see a debug exception there. */
@@ -196,7 +195,6 @@ static void call_stack_with_gap_hidden(struct kunit *test)
 		EXPECT_CALLS(b, 6);
 	}
 	branch_end(event, flags);
-	fixture_close(other);
 }
 
 /*
@@ -247,7 +245,6 @@ static void call_stack_full_is_not_cleared(struct kunit *test)
 	branch_overflow(b);
 	KUNIT_EXPECT_EQ(test, branch_seen[0].nr, b->pmu->nr_branches);
 	branch_end(event, flags);
-	fixture_close(other);
 }
 
 /* For a per-CPU event the driver keeps no task's call stack. */
@@ -309,7 +306,6 @@ static void call_stack_excludes_other_records(struct kunit *test)
 
 	sibling->group_leader = calls;
 	KUNIT_EXPECT_EQ(test, fixture_init_event(sibling), -EINVAL);
-	fixture_close(calls);
 }
 
 static struct kunit_case call_stack_cases[] = {

@@ -198,7 +198,6 @@ static void counts_exclude_earlier_records(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, branch_seen[0].counts[0] + branch_seen[1].counts[0], 2);
 	fixture_del(other);
 	end_group(&g, flags);
-	fixture_close(other);
 }
 
 /* A sample excludes records from before its event moved to another counter. */
@@ -227,7 +226,6 @@ static void counts_exclude_records_before_move(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, branch_seen[0].counts[0], 2);
 	fixture_del(other);
 	branch_end(event, flags);
-	fixture_close(other);
 }
 
 /* The counts exclude records that the sample excludes. */
@@ -260,7 +258,6 @@ static void counts_only_of_shown_records(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, branch_seen[0].counts[1], 1 | 1 << 2 | 1 << 4 | 1 << 6);
 	fixture_del(all);
 	end_group(&g, flags);
-	fixture_close(all);
 }
 
 /* Samples of groups without PERF_SAMPLE_BRANCH_COUNTERS have no counts. */
@@ -288,7 +285,6 @@ static void counts_only_where_asked(struct kunit *test)
 	branch_add(g.event[0]);
 	fixture_del(other);
 	end_group(&g, flags);
-	fixture_close(other);
 }
 
 static int open_errno(struct fixture *b, const struct perf_event_attr *attr,
@@ -346,10 +342,6 @@ static void counts_rejected(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, open_errno(b, &attr, g.event[0]), 0);
 	g.event[3]->hw.flags |= COREPMU_EVENT_BRANCH_COUNTERS;
 	KUNIT_EXPECT_EQ(test, open_errno(b, &attr, g.event[0]), -EINVAL);
-	fixture_close(g.event[3]);
-	fixture_close(g.event[2]);
-	fixture_close(g.event[1]);
-	fixture_close(g.event[0]);
 }
 
 static struct kunit_case branch_count_cases[] = {

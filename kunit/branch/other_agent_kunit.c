@@ -76,7 +76,6 @@ static void other_agent_while_recording(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, branch_seen[0].nr, branch_seen[1].nr);
 	fixture_del(permanent);
 	branch_end(event, flags);
-	fixture_close(permanent);
 }
 
 static struct kunit_case other_agent_cases[] = {

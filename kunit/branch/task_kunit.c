@@ -124,8 +124,6 @@ static void branch_not_of_handler(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, s->entries[1].from, USER);
 	fixture_del(plain);
 	branch_end(one, flags);
-	fixture_close(two);
-	fixture_close(plain);
 }
 
 static void make_noise(struct perf_event *event, struct perf_sample_data *data,
@@ -167,8 +165,6 @@ static void branch_not_of_other_samples(struct kunit *test)
 	fixture_del(other[0]);
 	fixture_del(other[1]);
 	branch_end(one, flags);
-	fixture_close(other[0]);
-	fixture_close(other[1]);
 }
 
 /* Make the event's counter overflow after a branch, and hold the interrupt back. */

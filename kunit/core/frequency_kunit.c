@@ -123,7 +123,6 @@ static void freq_probe_finds_period(struct kunit *test)
 	count_in(b, period, 0);
 	KUNIT_EXPECT_EQ(test, b->nr_samples, 2);
 	KUNIT_EXPECT_EQ(test, b->sample[1], period);
-	fixture_remove(event);
 }
 
 /* Another probe follows a probe that comes before the rate is known. */
@@ -140,7 +139,6 @@ static void freq_probe_is_repeated(struct kunit *test)
 	count_in(b, 312500, 125 * NSEC_PER_USEC);
 	KUNIT_EXPECT_EQ(test, b->nr_samples, 0);
 	KUNIT_EXPECT_EQ(test, event->hw.sample_period, 2500000);
-	fixture_remove(event);
 }
 
 /* A rare event gets its period in the first tick. */
@@ -159,7 +157,6 @@ static void freq_tick_finds_period(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, b->nr_samples, 1);
 	KUNIT_EXPECT_GT(test, b->sample[0], 4096 * ticks);
 	KUNIT_EXPECT_LE(test, b->sample[0], 4096 * ticks + 32);
-	fixture_remove(event);
 }
 
 /* The driver replaces perf core's period in the first tick, and keeps it after two ticks. */
@@ -178,7 +175,6 @@ static void freq_is_young_for_two_ticks(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, event->hw.last_cpu, RATE);
 	tick(event, 9 * PROBE);
 	KUNIT_EXPECT_EQ(test, event->hw.sample_period, 9 * PROBE);
-	fixture_remove(event);
 }
 
 /* At a low frequency the rate is not yet known after two ticks. */
@@ -196,7 +192,6 @@ static void freq_low_rate_stays_young(struct kunit *test)
 	tick(event, 1);
 	KUNIT_EXPECT_EQ(test, event->hw.last_cpu, 1);
 	KUNIT_EXPECT_EQ(test, event->hw.sample_period, 2000);
-	fixture_remove(event);
 }
 
 /* The rate excludes the time in which the event had no counter. */
@@ -216,7 +211,6 @@ static void freq_counts_own_time(struct kunit *test)
 	fixture_run(b, TESTBED_CYCLES, PROBE - PROBE / 2);
 	tick(event, 1);
 	KUNIT_EXPECT_EQ(test, event->hw.sample_period, 10 * PROBE);
-	fixture_remove(event);
 }
 
 /* A tenth of the frequency makes the period ten times as long (PERF_EVENT_IOC_PERIOD). */
@@ -241,7 +235,6 @@ static void freq_changes_period(struct kunit *test)
 	local64_set(&event->hw.period_left, 0);
 	fixture_start_event(event, PERF_EF_RELOAD);
 	KUNIT_EXPECT_EQ(test, event->hw.sample_period, 50000);
-	fixture_remove(event);
 }
 
 static struct kunit_case frequency_cases[] = {

@@ -96,7 +96,6 @@ static void limiter_windows(struct kunit *test)
 	 */
 	one_overflow(b, event, 6 * NSEC_PER_MSEC, 4 * NSEC_PER_MSEC);
 	KUNIT_EXPECT_EQ(test, cpuc->limiter.min_left, 16);
-	fixture_remove(event);
 }
 
 /*
@@ -126,8 +125,6 @@ static void limiter_long(struct kunit *test)
 
 	one_overflow(b, event, 2 * NSEC_PER_MSEC, 9 * NSEC_PER_MSEC);
 	KUNIT_EXPECT_EQ(test, cpuc->limiter.min_left, 8192);
-	fixture_remove(other);
-	fixture_remove(event);
 }
 
 /*
@@ -169,7 +166,6 @@ static void limiter_kernel(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, cpuc->limiter.min_left, 8192);
 	one_overflow(b, event, 10 * NSEC_PER_MSEC, 2 * NSEC_PER_MSEC);
 	KUNIT_EXPECT_EQ(test, cpuc->limiter.min_left, 4096);
-	fixture_remove(event);
 }
 
 /*
@@ -215,8 +211,6 @@ static void limiter_kernel_events(struct kunit *test)
 	cpuc->limiter.min_left = 4096;
 	one_overflow_in(b, event, false, 6 * NSEC_PER_MSEC, 6 * NSEC_PER_MSEC);
 	KUNIT_EXPECT_EQ(test, cpuc->limiter.min_left, 8192);
-	fixture_remove(other);
-	fixture_remove(event);
 }
 
 /*
@@ -250,8 +244,6 @@ static void limiter_user_events(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, cpuc->limiter.min_left, 4096);
 	KUNIT_EXPECT_EQ(test, corepmu_hw_min_period(&event->hw), 512);
 	KUNIT_EXPECT_EQ(test, corepmu_hw_min_period(&other->hw), 4096);
-	fixture_remove(other);
-	fixture_remove(event);
 }
 
 /* The limiter is not raised if it would stretch no period. */
@@ -274,7 +266,6 @@ static void limiter_spares_long_user_periods(struct kunit *test)
 	}
 	KUNIT_EXPECT_FALSE(test, b->cpuc->limiter.is_raised);
 	KUNIT_EXPECT_EQ(test, fixture_read(event), 20 * 1009);
-	fixture_remove(event);
 }
 
 /* A sample has the stretched period: the sum of the samples' periods is the count. */
@@ -293,7 +284,6 @@ static void limiter_samples_show_stretched_periods(struct kunit *test)
 		KUNIT_EXPECT_LT(test, fixture_read(event), sum + 10);
 	}
 	KUNIT_EXPECT_GT(test, b->sample[0], 1000);
-	fixture_remove(event);
 }
 
 /*
@@ -322,7 +312,6 @@ static void limiter_forgets(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, corepmu_hw_min_period(&event->hw), b->pmu->min_left);
 	KUNIT_EXPECT_FALSE(test, cpuc->limiter.is_raised);
 	KUNIT_EXPECT_FALSE(test, cpuc->limiter.is_logged);
-	fixture_remove(event);
 }
 
 /*
@@ -348,7 +337,6 @@ static void limiter_stall(struct kunit *test)
 	for (i = 0; i < 20; i++)
 		one_overflow(b, event, 0, 20 * NSEC_PER_MSEC);
 	KUNIT_EXPECT_GE(test, cpuc->limiter.min_left, 16);
-	fixture_remove(event);
 }
 
 /* Events beside a throttled event keep their own periods. */
@@ -386,9 +374,6 @@ static void limiter_neighbour(struct kunit *test)
 	cpuc->limiter.min_left = lowest;
 	fixture_run(b, TESTBED_BRANCHES, local64_read(&other->hw.period_left));
 	KUNIT_EXPECT_EQ(test, corepmu_hw_min_period(&other->hw), lowest);
-
-	fixture_remove(other);
-	fixture_remove(storm);
 }
 
 /* For an event with a frequency, perf core sees the stretched period as the requested one. */
@@ -411,7 +396,6 @@ static void limiter_frequency(struct kunit *test)
 	one_overflow(b, event, 0, 1);
 	KUNIT_EXPECT_EQ(test, event->hw.last_period, 4096);
 	b->cpuc->limiter.min_left = b->pmu->min_left;
-	fixture_remove(event);
 }
 
 /* An inherited event has its parent's minimum period, but at most the CPU's. */
@@ -436,7 +420,6 @@ static void limiter_inherits(struct kunit *test)
 		child->parent = NULL;
 		fixture_close(child);
 	}
-	fixture_close(parent);
 }
 
 /*
@@ -463,11 +446,11 @@ static void limiter_ignores_other_nmis(struct kunit *test)
 static void limiter_leaves_a_quarter(struct kunit *test)
 {
 	struct fixture *b = test->priv;
-	struct perf_event *event = fixture_sampling(b, PERF_COUNT_HW_CPU_CYCLES, 10);
 	struct corepmu_limiter *limiter = &b->cpuc->limiter;
 	const u64 window = COREPMU_LIMITER_WINDOW_NS;
 	unsigned int i;
 
+	fixture_sampling(b, PERF_COUNT_HW_CPU_CYCLES, 10);
 	for (i = 0; i < 2; i++) {
 		limiter->min_left = 4096;
 		limiter->user_hit = true;
@@ -475,7 +458,6 @@ static void limiter_leaves_a_quarter(struct kunit *test)
 		corepmu_limiter_end_window(b->cpuc, window);
 		KUNIT_EXPECT_EQ(test, limiter->min_left, i ? 8192 : 4096);
 	}
-	fixture_remove(event);
 }
 
 /* The part of an interrupt that does not count moves the start of the window. */

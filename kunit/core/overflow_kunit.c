@@ -37,7 +37,6 @@ static void overflow_periods(struct kunit *test)
 		KUNIT_EXPECT_TRUE(test, b->sample_user[i]);
 	}
 	KUNIT_EXPECT_EQ(test, fixture_read(event), 10999);
-	fixture_remove(event);
 }
 
 /* Return how late a period ends if its last part is shorter than the counter's minimum period. */
@@ -127,7 +126,6 @@ static void overflow_late_keeps_periods(struct kunit *test)
 		b->nr_samples--;
 	}
 	KUNIT_EXPECT_EQ(test, fixture_read(event), 20000);
-	fixture_remove(event);
 }
 
 /*
@@ -163,9 +161,6 @@ static void overflow_shows_user_registers(struct kunit *test)
 	local_irq_restore(flags);
 	KUNIT_EXPECT_PTR_EQ(test, b->sample_regs, (const struct pt_regs *)task_pt_regs(current));
 	KUNIT_EXPECT_EQ(test, b->nr_samples, 3);
-
-	fixture_del(event);
-	fixture_close(event);
 }
 
 /* Interrupts without an overflow, with and without events */
@@ -192,7 +187,6 @@ static void overflow_spurious(struct kunit *test)
 	fixture_run(b, TESTBED_CYCLES, 1);
 	KUNIT_EXPECT_EQ(test, b->nr_samples, 1);
 	KUNIT_EXPECT_EQ(test, fixture_read(event), 1000);
-	fixture_remove(event);
 }
 
 /*
@@ -223,7 +217,6 @@ static void overflow_stop_without_trace(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, b->nr_samples, 1);
 	KUNIT_EXPECT_EQ(test, fixture_read(event), 1010 + b->pmu->min_left);
 	event->aux_event = NULL;
-	fixture_remove(event);
 }
 
 /*
@@ -264,7 +257,6 @@ static void overflow_during_stop(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, b->nr_samples, 3);
 	b->unknown_expected = b->testbed->ops->unknown();
 	KUNIT_EXPECT_EQ(test, local64_read(&event->count), 3005);
-	fixture_close(event);
 }
 
 /* An event loses its counter with an overflow pending; another event gets the counter. */
@@ -288,7 +280,6 @@ static void overflow_of_previous_event(struct kunit *test)
 	fixture_run(b, TESTBED_CYCLES, 1);
 	KUNIT_EXPECT_EQ(test, b->nr_samples, 1);
 	KUNIT_EXPECT_EQ(test, fixture_read(next), 500);
-	fixture_remove(next);
 }
 
 static void stop_event(struct fixture *b, struct perf_event *event)
@@ -313,7 +304,6 @@ static void overflow_stops(struct kunit *test)
 	fixture_run(b, TESTBED_CYCLES, 1000);
 	KUNIT_EXPECT_EQ(test, b->nr_samples, 2);
 	KUNIT_EXPECT_EQ(test, fixture_read(event), 2000);
-	fixture_remove(event);
 }
 
 /* Perf core's own limit stops an event that interrupts too often in a tick. */
@@ -344,7 +334,6 @@ static void overflow_throttle(struct kunit *test)
 	local_irq_restore(flags);
 	fixture_run(b, TESTBED_CYCLES, 100);
 	KUNIT_EXPECT_EQ(test, fixture_read(event), count + 100);
-	fixture_remove(event);
 }
 
 static struct perf_event *sampled_first;
@@ -393,8 +382,6 @@ static void overflow_throttles_group(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, b->nr_samples, 4);
 	KUNIT_EXPECT_EQ(test, fixture_read(first), 2000);
 	KUNIT_EXPECT_EQ(test, fixture_read(second), 2000);
-	fixture_remove(first);
-	fixture_remove(second);
 }
 
 /* With a frequency, perf core changes the period at samples; counts stay exact. */
@@ -424,7 +411,6 @@ static void overflow_freq(struct kunit *test)
 	if (b->nr_samples <= TESTBED_SAMPLES)
 		KUNIT_EXPECT_LE(test, sum, fixture_read(event));
 	KUNIT_EXPECT_GT(test, i, 2);
-	fixture_remove(event);
 }
 
 static u64 period_seen;
@@ -458,7 +444,6 @@ static void overflow_freq_has_ended_period(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, b->sample[0], ended);
 	KUNIT_EXPECT_EQ(test, period_seen, ended);
 	KUNIT_EXPECT_EQ(test, event->hw.last_period, next);
-	fixture_remove(event);
 }
 
 /* A sample has the registers of the code that the interrupt hits. */
@@ -478,15 +463,14 @@ static void overflow_regs(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, b->nr_samples, 2);
 	KUNIT_EXPECT_FALSE(test, b->sample_user[0]);
 	KUNIT_EXPECT_TRUE(test, b->sample_user[1]);
-	fixture_remove(event);
 }
 
 /* Perf core gets the duration of every interrupt with an overflow, and of no other. */
 static void overflow_reports_duration(struct kunit *test)
 {
 	struct fixture *b = test->priv;
-	struct perf_event *event = fixture_sampling(b, PERF_COUNT_HW_CPU_CYCLES, 1000);
 
+	fixture_sampling(b, PERF_COUNT_HW_CPU_CYCLES, 1000);
 	testbed_sample_ns = 700;
 	fixture_run(b, TESTBED_CYCLES, 3000);
 	KUNIT_EXPECT_EQ(test, testbed_took_calls, 3);
@@ -494,7 +478,6 @@ static void overflow_reports_duration(struct kunit *test)
 	b->testbed->ops->spurious();
 	b->unknown_expected = b->testbed->ops->unknown();
 	KUNIT_EXPECT_EQ(test, testbed_took_calls, 3);
-	fixture_remove(event);
 }
 
 /* The counter of a counting event wraps: no sample, and an exact count. */
@@ -512,7 +495,6 @@ static void overflow_counting(struct kunit *test)
 	fixture_run(b, TESTBED_BRANCHES, beyond);
 	KUNIT_EXPECT_EQ(test, fixture_read(event), 900 + beyond);
 	KUNIT_EXPECT_EQ(test, b->nr_samples, 0);
-	fixture_remove(event);
 }
 
 static struct kunit_case overflow_cases[] = {

@@ -41,8 +41,6 @@ static void pmu_counts(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, local64_read(&event->count), 1234);
 	fixture_run(b, TESTBED_INSTRUCTIONS, 1000);
 	KUNIT_EXPECT_EQ(test, local64_read(&event->count), 1234);
-
-	fixture_close(event);
 }
 
 /*
@@ -163,7 +161,6 @@ static void pmu_reads_before_a_counter(struct kunit *test)
 
 	KUNIT_EXPECT_TRUE(test, event->hw.state & PERF_HES_STOPPED);
 	KUNIT_EXPECT_EQ(test, fixture_read(event), 0);
-	fixture_close(event);
 }
 
 /* Starting twice or stopping twice loses no count and counts nothing twice. */
@@ -187,7 +184,6 @@ static void pmu_idempotent(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, b->nr_samples, 1);
 	fixture_del(event);
 	KUNIT_EXPECT_EQ(test, local64_read(&event->count), 1000);
-	fixture_close(event);
 }
 
 /* Add equal events until no counter is left: adding one more fails and changes nothing. */
@@ -277,10 +273,6 @@ static void pmu_moves(struct kunit *test)
 		fixture_del(event[i]);
 		fixture_close(event[i]);
 	}
-	fixture_del(first);
-	fixture_del(last);
-	fixture_close(first);
-	fixture_close(last);
 }
 
 /* A stopped event moves and stays stopped. */
@@ -313,12 +305,6 @@ static void pmu_moves_stopped(struct kunit *test)
 	second = fixture_event(b, PERF_COUNT_HW_CPU_CYCLES, 0);
 	corepmu_hw_set_counters(&second->hw, corepmu_hw_counters(&first->hw));
 	KUNIT_EXPECT_EQ(test, fixture_add(second, PERF_EF_START), -EAGAIN);
-
-	fixture_del(mover);
-	fixture_del(first);
-	fixture_close(mover);
-	fixture_close(first);
-	fixture_close(second);
 }
 
 /* A group that can never be placed is rejected at open; other groups are not. */
@@ -373,7 +359,6 @@ static void pmu_groups(struct kunit *test)
 	fixture_close(member);
 
 	leader->pmu = &b->pmu->perf_pmu;
-	fixture_close(leader);
 }
 
 /* Rejected attributes and their errno */
@@ -528,8 +513,6 @@ static void pmu_running(struct kunit *test)
 	local_irq_restore(flags);
 	fixture_run(b, TESTBED_CYCLES, 10);
 	KUNIT_EXPECT_EQ(test, fixture_read(event), 20);
-	fixture_del(event);
-	fixture_close(event);
 }
 
 static const void *cycle_counter_gen_params(const void *prev, char *desc)

@@ -284,7 +284,6 @@ static void rdpmc_unreadable(struct kunit *test)
 	fixture_del(event);
 	WRITE_ONCE(corepmu_rdpmc_allowed, false);
 	unmap_page(event);
-	fixture_close(event);
 }
 
 /* x86/rdpmc.c needs the headers of an x86 kernel. */

@@ -273,8 +273,6 @@ static void load_shutdown(struct kunit *test)
 		fixture_del(counting);
 		fixture_del(later);
 		corepmu_use_backend(b->pmu->backend);
-		fixture_close(counting);
-		fixture_close(later);
 		fixture_end(b);
 	}
 }

@@ -53,10 +53,6 @@ static void arch_registers(struct kunit *test)
 	fixture_forget(b);
 	fixture_run(b, TESTBED_INSTRUCTIONS, 100);
 	KUNIT_EXPECT_EQ(test, b->nr_samples, 2);
-	fixture_del(plain);
-	fixture_del(event);
-	fixture_close(plain);
-	fixture_close(event);
 }
 
 /* A reset clears the register of each counter; a start that changes none writes none. */
@@ -86,7 +82,6 @@ static void arch_reset_and_restart(struct kunit *test)
 	for (i = 0; i < pebs_cpu(b)->nr_gp - 1; i++)
 		KUNIT_EXPECT_EQ_MSG(test, pebs_model()->pebs_cfg_c[i], 0, "counter %u", i);
 	KUNIT_EXPECT_EQ(test, pebs_model()->pebs_cfg_c[32], 0);
-	fixture_close(event);
 }
 
 /* The reload field is too small for this period: each record interrupts. */
@@ -104,8 +99,6 @@ static void arch_long_period(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, fixture_init_event(event), 0);
 	KUNIT_ASSERT_EQ(test, fixture_add(event, PERF_EF_START), 0);
 	KUNIT_EXPECT_EQ(test, pebs_model()->pebs_cfg_c[32], ARCH_BASIC);
-	fixture_del(event);
-	fixture_close(event);
 }
 
 static struct kunit_case arch_cases[] = {

@@ -304,10 +304,6 @@ static void counters_registers(struct kunit *test)
 	leader = open_precise(b, PERF_COUNT_HW_INSTRUCTIONS, 2, 100);
 	KUNIT_ASSERT_EQ(test, fixture_add(leader, PERF_EF_START), 0);
 	KUNIT_EXPECT_EQ(test, recorded(b), 0);
-	fixture_del(leader);
-	fixture_close(leader);
-	fixture_del(other);
-	fixture_close(other);
 }
 
 #define SLOTS		0x0400
@@ -372,10 +368,6 @@ static void counters_of_topdown(struct kunit *test)
 	fixture_del(sampling);
 	KUNIT_EXPECT_EQ(test, local64_read(&leader->count), 501000);
 	KUNIT_EXPECT_EQ(test, local64_read(&member->count), 127000);
-	b->on_sample = NULL;
-	fixture_close(sampling);
-	fixture_close(member);
-	fixture_close(leader);
 	fixture_end(b);
 }
 
@@ -401,9 +393,6 @@ static void counters_without_cleared_metrics(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, leader->hw.flags & EVENT_RECORDED, 0);
 	KUNIT_EXPECT_EQ(test, member->hw.flags & EVENT_RECORDED, 0);
 	KUNIT_EXPECT_NE(test, sampling->hw.flags & EVENT_RECORDED, 0);
-	fixture_close(sampling);
-	fixture_close(member);
-	fixture_close(leader);
 	fixture_end(b);
 }
 

@@ -60,7 +60,6 @@ static void large_samples_later(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, b->nr_samples, 4213);
 	KUNIT_EXPECT_EQ(test, local64_read(&event->count), 421300);
 	KUNIT_EXPECT_EQ(test, testbed_cb_users, 0);
-	fixture_close(event);
 }
 
 /*
@@ -103,7 +102,6 @@ static void large_per_cpu(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, b->nr_samples, 10);
 	fixture_del(event);
 	KUNIT_EXPECT_EQ(test, testbed_cb_users, 0);
-	fixture_close(event);
 }
 
 /*
@@ -141,8 +139,6 @@ static void large_is_one_overflow(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, pebs_model()->nmis, before + 10);
 	KUNIT_EXPECT_EQ(test, atomic_read(&event->event_limit), 990);
 	b->throttle = false;
-	fixture_del(event);
-	fixture_close(event);
 }
 
 static struct kunit_case large_cases[] = {

@@ -227,11 +227,6 @@ static void expect_latency(struct kunit *test, unsigned int row)
 	fixture_del(loads);
 	KUNIT_EXPECT_EQ(test, fixture_add(more, PERF_EF_START), 0);
 	KUNIT_EXPECT_EQ(test, pebs_model()->pebs_latency, 40);
-	fixture_del(more);
-	fixture_del(stores);
-	fixture_close(stores);
-	fixture_close(more);
-	fixture_close(loads);
 	fixture_end(b);
 }
 

@@ -77,9 +77,6 @@ static void precise_regs(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, shown_sp, PEBS_MODEL_REGS + 7);
 	KUNIT_EXPECT_EQ(test, shown_r15, PEBS_MODEL_REGS + 15);
 	KUNIT_EXPECT_EQ(test, shown_flags, PEBS_MODEL_FLAGS | PERF_EFLAGS_EXACT);
-	b->on_sample = NULL;
-	fixture_del(event);
-	fixture_close(event);
 }
 
 /* Stopped after the overflow, before its interrupt: the stop emits the record's sample. */
@@ -109,9 +106,6 @@ static void precise_record_at_stop(struct kunit *test)
 	fixture_run(b, TESTBED_INSTRUCTIONS, 1);
 	KUNIT_EXPECT_EQ(test, b->nr_samples, 2);
 	KUNIT_EXPECT_EQ(test, fixture_read(event), 200);
-	b->on_sample = NULL;
-	fixture_del(event);
-	fixture_close(event);
 }
 
 /* The drain emits no sample with trace data of an event that has been stopped before. */
@@ -141,8 +135,6 @@ static void precise_stop_without_trace(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, b->nr_samples, 1);
 	KUNIT_EXPECT_EQ(test, fixture_read(event), 200);
 	event->aux_event = NULL;
-	fixture_del(event);
-	fixture_close(event);
 }
 
 /* A read after the overflow, before its record: the record resets the counter afterwards. */
@@ -204,8 +196,6 @@ static void precise_several(struct kunit *test)
 		fixture_del(two[i]);
 		fixture_close(two[i]);
 	}
-	fixture_del(plain);
-	fixture_close(plain);
 }
 
 /* Two events overflow before the NMI: each of the two records makes a sample. */
@@ -248,8 +238,6 @@ static void precise_without_records(struct kunit *test)
 	fixture_run(b, TESTBED_INSTRUCTIONS, 2);
 	KUNIT_EXPECT_EQ(test, b->nr_samples, 1);
 	KUNIT_EXPECT_EQ(test, fixture_read(event), 152);
-	fixture_del(event);
-	fixture_close(event);
 }
 
 /*
@@ -288,8 +276,6 @@ static void precise_stops_for_guests(struct kunit *test)
 	fixture_run(b, TESTBED_INSTRUCTIONS, 350);
 	KUNIT_EXPECT_EQ(test, b->nr_samples, 4);
 	KUNIT_EXPECT_EQ(test, fixture_read(event), 600);
-	fixture_del(event);
-	fixture_close(event);
 }
 
 static void precise_refused(struct kunit *test)
@@ -446,8 +432,6 @@ static void precise_after_an_agent(struct kunit *test)
 		memset(m->pebs_cfg_c, 0, sizeof(m->pebs_cfg_c));
 	}
 	KUNIT_EXPECT_EQ(test, m->unknown_nmis, 0);
-	b->on_sample = NULL;
-	fixture_close(event);
 }
 
 static struct kunit_case pebs_cases[] = {

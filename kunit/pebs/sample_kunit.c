@@ -174,9 +174,6 @@ static void sample_entering_regs(struct kunit *test)
 	overflow_into_kernel(b, event, false, true);
 	KUNIT_EXPECT_EQ(test, seen_regs.sp, TASK_SP);
 	kernel_sp = KERNEL_REG;
-
-	fixture_del(event);
-	fixture_close(event);
 }
 
 /* A kernel IP stays a kernel IP, even if the interrupt hits user space. */
@@ -195,9 +192,6 @@ static void sample_kernel_ip(struct kunit *test)
 	fixture_run(b, TESTBED_INSTRUCTIONS, 100);
 	KUNIT_EXPECT_EQ(test, seen_regs.ip, KERNEL_REG);
 	KUNIT_EXPECT_FALSE(test, user_mode(&seen_regs));
-	b->on_sample = NULL;
-	fixture_del(event);
-	fixture_close(event);
 }
 
 static u64 seen_xmm0;
@@ -282,9 +276,6 @@ static void sample_two_latencies(struct kunit *test)
 				    "row %u", i);
 	}
 	desc->uarch = uarch;
-	b->on_sample = NULL;
-	fixture_del(event);
-	fixture_close(event);
 }
 
 static struct kunit_case sample_cases[] = {

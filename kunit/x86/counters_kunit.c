@@ -200,8 +200,6 @@ static void x86_encodes(struct kunit *test)
 
 	/* The registers accept the value. */
 	KUNIT_EXPECT_EQ(test, fixture_add(event, PERF_EF_START), 0);
-	fixture_del(event);
-	fixture_close(event);
 }
 
 /* All register accesses of an event: add, read, overflow, del, add on the same counter. */
@@ -285,8 +283,6 @@ static void x86_sequences(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, fixture_add(event, PERF_EF_START), 0);
 	/* Another agent may have written the registers meanwhile. */
 	expect_accesses(test, s->add);
-	fixture_del(event);
-	fixture_close(event);
 }
 
 /* reset() puts the registers into a known state, whatever firmware or another driver has left. */
@@ -482,10 +478,6 @@ static void x86_fixed_shared(struct kunit *test)
 	b->testbed->ops->run(TESTBED_CYCLES, true, 55);
 	KUNIT_EXPECT_EQ(test, fixture_read(cycles), 55);
 	KUNIT_EXPECT_EQ(test, fixture_read(instructions), 33);
-	fixture_del(cycles);
-	fixture_del(instructions);
-	fixture_close(cycles);
-	fixture_close(instructions);
 }
 
 static struct kunit_case x86_cases[] = {

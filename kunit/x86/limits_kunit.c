@@ -303,8 +303,6 @@ static void limits_merges(struct kunit *test)
 			KUNIT_EXPECT_EQ(test, fixture_read(other), 70 * round);
 			fixture_del(other);
 		}
-		fixture_close(event);
-		fixture_close(other);
 		fixture_end(b);
 	}
 }

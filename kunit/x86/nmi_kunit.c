@@ -52,8 +52,6 @@ static void x86_counts_after_builtin(struct kunit *test)
 	x86_model_builtin_stops = false;
 	KUNIT_EXPECT_EQ(test, b->nr_samples, 10);
 	KUNIT_EXPECT_EQ(test, fixture_read(event), 1000);
-	fixture_del(event);
-	fixture_close(event);
 }
 
 /* An NMI in corepmu_stop_cpu(), between the flag and the register, leaves the PMU stopped. */
@@ -69,8 +67,6 @@ static void x86_nmi_in_stop(struct kunit *test)
 	expect_accesses(test,
 			"GLOBAL_CTRL=0 GLOBAL_STATUS GLOBAL_STATUS_RESET=1 rdpmc0 A_PMC0=ffffffffff9c GLOBAL_STATUS LVTPC=400");
 	KUNIT_EXPECT_EQ(test, b->nr_samples, 1);
-	fixture_del(event);
-	fixture_close(event);
 }
 
 /* AMD: for a while the handler claims an NMI whose overflow an earlier NMI has handled. */
@@ -101,8 +97,6 @@ static void x86_claims_late_nmi(struct kunit *test)
 	x86_model_spurious_nmi();
 	KUNIT_EXPECT_EQ(test, b->testbed->ops->unknown(), 2);
 	b->unknown_expected = 2;
-	fixture_del(event);
-	fixture_close(event);
 }
 
 /* Status bits that stay set do not keep the CPU in the handler. */
@@ -122,8 +116,6 @@ static void x86_sticky_status(struct kunit *test)
 	this_cpu_write(x86_model_state.global_status, 0);
 	fixture_run(b, TESTBED_BRANCHES, 100);
 	KUNIT_EXPECT_EQ(test, b->nr_samples, 2);
-	fixture_del(event);
-	fixture_close(event);
 }
 
 /* Make an event overflow while a PMI of Intel PT is pending. */
@@ -222,7 +214,6 @@ static void x86_read_and_overflow(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, local64_read(&event->hw.period_left), 995 - read_late);
 		fixture_del(event);
 	}
-	fixture_close(event);
 }
 
 /*
@@ -247,8 +238,6 @@ static void x86_read_then_overflow(struct kunit *test)
 	fixture_run(b, TESTBED_BRANCHES, 2);
 	KUNIT_EXPECT_EQ(test, b->nr_samples, 2);
 	KUNIT_EXPECT_EQ(test, local64_read(&hwc->period_left), 991);
-	fixture_del(event);
-	fixture_close(event);
 }
 
 static struct kunit_case nmi_cases[] = {

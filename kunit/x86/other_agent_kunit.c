@@ -178,7 +178,6 @@ static void agent_while_open(struct kunit *test)
 		count_trio(b, &t, agents[i].name, "after the switch");
 	}
 	close_trio(&t);
-	fixture_close(event);
 }
 
 /* The agent writes them while a per-CPU event counts; the count of that event is not checked. */
@@ -198,7 +197,6 @@ static void agent_while_another_counts(struct kunit *test)
 	}
 	fixture_del(permanent);
 	close_trio(&t);
-	fixture_close(permanent);
 }
 
 /* Perf core deletes and adds a task's events when it enables one more: no register is written. */
@@ -224,7 +222,6 @@ static void agent_costs_nothing_in_between(struct kunit *test)
 	local_irq_restore(irqs);
 	fixture_run(b, TESTBED_BRANCHES, 7);
 	KUNIT_EXPECT_EQ(test, fixture_read(event), 7);
-	fixture_remove(event);
 }
 
 /* Two events on fixed counters are added at once: FIXED_CTR_CTRL is written once. */
@@ -254,8 +251,6 @@ static void agent_costs_a_write(struct kunit *test)
 		for (i = 0; i < ARRAY_SIZE(event); i++)
 			fixture_del(event[i]);
 	}
-	for (i = 0; i < ARRAY_SIZE(event); i++)
-		fixture_close(event[i]);
 }
 
 /* Opening an event detects changed registers (for a message in the log). */
@@ -282,8 +277,6 @@ static void agent_is_noticed(struct kunit *test)
 	clear_fixed(b);
 	KUNIT_EXPECT_EQ(test, x86_has_changed(b->cpuc),
 			looks && b->pmu->counters >> FIXED_COUNTER_BASE);
-	fixture_close(event);
-	fixture_close(fixed);
 }
 
 static struct kunit_case agent_cases[] = {

@@ -194,8 +194,6 @@ static void acr_counters(struct kunit *test)
 	second = member(b, first, PERF_COUNT_HW_BRANCH_INSTRUCTIONS, 300, 0x1);
 	KUNIT_EXPECT_EQ(test, corepmu_hw_counters(&first->hw) & ~acr_model_counters(), 0);
 	KUNIT_EXPECT_EQ(test, corepmu_hw_counters(&second->hw) & ~acr_model_counters(), 0);
-	fixture_close(second);
-	fixture_close(first);
 }
 
 static void acr_refused(struct kunit *test)
@@ -228,7 +226,6 @@ static void acr_refused(struct kunit *test)
 	attr = attr_of(PERF_COUNT_HW_INSTRUCTIONS, 0, 0xabc);
 	KUNIT_ASSERT_EQ(test, fixture_open(b, &attr, &event), 0);
 	KUNIT_EXPECT_FALSE(test, event->hw.flags & COREPMU_EVENT_ACR);
-	fixture_close(event);
 }
 
 /* Another agent writes the registers while the group is scheduled out. */

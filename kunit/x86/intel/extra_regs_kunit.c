@@ -202,11 +202,6 @@ static void extra_reg_keeps_snoop_responses(struct kunit *test)
 	fixture_del(first);
 	KUNIT_EXPECT_EQ(test, fixture_add(second, PERF_EF_START), 0);
 	KUNIT_EXPECT_EQ(test, model_state()->extra_regs[SNOOP], BIT_ULL(63));
-	fixture_del(second);
-	fixture_del(other);
-	fixture_close(other);
-	fixture_close(second);
-	fixture_close(first);
 }
 
 static void extra_reg_may_be_missing(struct kunit *test)
@@ -366,13 +361,6 @@ static void extra_reg_shared_by_events(struct kunit *test)
 	model_state()->extra_regs[1] = 0xabc;
 	b->pmu->backend->reset(b->cpuc);
 	KUNIT_EXPECT_EQ(test, model_state()->extra_regs[1], 0xabc);
-
-	fixture_close(first);
-	fixture_close(same);
-	fixture_close(another);
-	fixture_close(third);
-	fixture_close(front);
-	fixture_close(other);
 }
 
 /*
@@ -406,10 +394,6 @@ static void extra_reg_after_an_agent(struct kunit *test)
 	model_state()->extra_regs[0] = 0;
 	KUNIT_EXPECT_EQ(test, fixture_add(event, PERF_EF_START), 0);
 	KUNIT_EXPECT_EQ(test, model_state()->extra_regs[0], 0x10001);
-
-	fixture_remove(event);
-	fixture_remove(front);
-	fixture_remove(permanent);
 }
 
 /* Values of skl_, hsw_, snb_, glc_ and tnt_hw_cache_extra_regs[] */

@@ -98,9 +98,6 @@ static void nehalem_counts(struct kunit *test)
 			KUNIT_EXPECT_EQ(test, fixture_read(events[j]), expected[j]);
 		}
 	}
-
-	for (i = 0; i < NR_COUNTERS; i++)
-		fixture_remove(events[i]);
 }
 
 /* An event with a period has its samples on time while others are added. */
@@ -120,10 +117,6 @@ static void nehalem_samples(struct kunit *test)
 	x86_model_run(codes[0], true, 1);
 	KUNIT_EXPECT_EQ(test, b->nr_samples, 1);
 	KUNIT_EXPECT_EQ(test, fixture_read(event), 1000);
-
-	for (i = 0; i < ARRAY_SIZE(others); i++)
-		fixture_remove(others[i]);
-	fixture_remove(event);
 }
 
 /* The overflow's NMI comes after another event was added: the event has one sample. */
@@ -145,9 +138,6 @@ static void nehalem_nmi_after(struct kunit *test)
 	x86_model_run(codes[0], true, 1);
 	KUNIT_EXPECT_EQ(test, b->nr_samples, 2);
 	KUNIT_EXPECT_EQ(test, fixture_read(event), 2000);
-
-	fixture_remove(other);
-	fixture_remove(event);
 }
 
 static void take_held_nmi(void)
@@ -181,9 +171,6 @@ static void nehalem_nmi_between(struct kunit *test)
 	x86_model_run(codes[0], true, 1);
 	KUNIT_EXPECT_EQ(test, b->nr_samples, 2);
 	KUNIT_EXPECT_EQ(test, fixture_read(event), 2000);
-
-	fixture_remove(other);
-	fixture_remove(event);
 }
 
 /* A stopped event keeps its counter's value and continues from there. */
@@ -204,9 +191,6 @@ static void nehalem_stopped(struct kunit *test)
 	x86_model_run(codes[0], true, 1);
 	KUNIT_EXPECT_EQ(test, b->nr_samples, 1);
 	KUNIT_EXPECT_EQ(test, fixture_read(event), 1000);
-
-	fixture_remove(other);
-	fixture_remove(event);
 }
 
 /* Adding an event on a fixed counter, or the same event again, does not clear the monitors. */
@@ -226,7 +210,6 @@ static void nehalem_leaves_alone(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, model_accesses("PMC"), 1);
 	run_all(1000);
 	KUNIT_EXPECT_EQ(test, fixture_read(event), 1000);
-	fixture_remove(event);
 }
 
 static struct kunit_case nehalem_cases[] = {

@@ -415,13 +415,6 @@ static void nova_registers_are_shared(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, fixture_add(events[5], PERF_EF_START), 0);
 	KUNIT_EXPECT_EQ(test, selected(events[5]), 0x012a);
 	KUNIT_EXPECT_EQ(test, model_state()->extra_regs[OMR], 16);
-
-	fixture_del(events[1]);
-	fixture_del(events[3]);
-	fixture_del(events[4]);
-	fixture_del(events[5]);
-	for (i = 0; i < ARRAY_SIZE(codes); i++)
-		fixture_close(events[i]);
 }
 
 /* On atoms each register belongs to one counter: the event code stays. */
@@ -445,11 +438,6 @@ static void nova_atoms_keep_their_register(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, fixture_add(other, PERF_EF_START), 0);
 	KUNIT_EXPECT_EQ(test, selected(other), 0x01b7);
 	KUNIT_EXPECT_EQ(test, model_state()->extra_regs[OMR], 2);
-	fixture_del(other);
-	fixture_del(second);
-	fixture_close(first);
-	fixture_close(other);
-	fixture_close(second);
 }
 
 /* intel-family.h: only IFM(18, 1), IFM(18, 3) and IFM(19, 1); names of intel_pmu_init() */

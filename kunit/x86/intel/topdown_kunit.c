@@ -156,15 +156,12 @@ static void topdown_encode(struct kunit *test)
 	b->pmu->counters &= ~FIXED(3);
 	KUNIT_EXPECT_EQ(test, counters_for(b, slots, METRIC(1)), -EINVAL);
 	b->pmu->counters |= FIXED(3);
-	fixture_close(cycles);
-	fixture_close(slots);
 	fixture_end(b);
 
 	b = topdown_start(test, &topdown_spr, false);
 	slots = topdown_open(b, NULL, SLOTS);
 	KUNIT_EXPECT_EQ(test, counters_for(b, slots, METRIC(7)), PAPER(7));
 	KUNIT_EXPECT_EQ(test, counters_for(b, slots, METRIC(8)), -EINVAL);
-	fixture_close(slots);
 	fixture_end(b);
 
 	/* A hypervisor that hides PERF_METRICS, and a CPU without it */
@@ -174,14 +171,12 @@ static void topdown_encode(struct kunit *test)
 	slots = topdown_open(b, NULL, SLOTS);
 	KUNIT_EXPECT_EQ(test, corepmu_hw_counters(&slots->hw), FIXED(3));
 	KUNIT_EXPECT_EQ(test, counters_for(b, slots, METRIC(0)), -EINVAL);
-	fixture_close(slots);
 	fixture_end(b);
 	changed_cpu.metrics = 8;
 	changed_cpu.model = 0xff;
 	b = topdown_start(test, &changed_cpu, false);
 	slots = topdown_open(b, NULL, SLOTS);
 	KUNIT_EXPECT_EQ(test, counters_for(b, slots, METRIC(0)), -EINVAL);
-	fixture_close(slots);
 }
 
 /* On hybrid machines, CPUID and PERF_CAPABILITIES report what all CPU types have in common. */
@@ -257,8 +252,6 @@ static void topdown_sample(struct kunit *test)
 	x86_model_run(SLOTS, true, 5500);
 	KUNIT_EXPECT_EQ(test, b->nr_samples, 5);
 	KUNIT_EXPECT_EQ(test, fixture_read(event), 5500);
-	fixture_del(event);
-	fixture_close(event);
 }
 
 static struct kunit_case topdown_cases[] = {
