@@ -221,6 +221,16 @@ unsigned long x86_model_find_symbol(const char *name)
 }
 
 /**
+ * x86_model_has_callchain() - corepmu_has_callchain()
+ *
+ * Return: true, unless the kernel hides perf_callchain()
+ */
+bool x86_model_has_callchain(void)
+{
+	return !x86_model_hidden || strcmp(x86_model_hidden, "perf_callchain");
+}
+
+/**
  * x86_model_user_power_on() - set the symbols as in a kernel without a built-in PMU driver
  */
 void x86_model_user_power_on(void)

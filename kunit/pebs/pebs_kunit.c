@@ -15,7 +15,9 @@
 #include "models/x86/access.h"
 #include "fixture.h"
 #include "x86/intel/intel.h"
+#include "x86/lbr/lbr.h"
 #include "x86/pebs/pebs.h"
+#include "x86/pebs/precise.h"
 #include "x86/x86.h"
 #include "x86/kvm/kvm.h"
 
@@ -434,6 +436,32 @@ static void precise_after_an_agent(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, m->unknown_nmis, 0);
 }
 
+/* Without precise events, precise_reason names what the kernel hides. */
+static void precise_reason_names_hidden(struct kunit *test)
+{
+	static const struct {
+		const char *symbol;
+		const char *named;
+	} hidden[] = {
+		{ "perf_callchain", "hides perf_callchain()" },
+		{ "cea_set_pte", "hides a function that maps the PEBS buffer" },
+		{ "x86_add_exclusive", "hides the function that excludes intel_bts" },
+	};
+	struct fixture *b = test->priv;
+	/* Architectural PEBS needs neither a debug store nor the exclusion of intel_bts. */
+	unsigned int nr = pebs_cpu(b)->pebs == PEBS_MODEL_ARCH ? 1 : ARRAY_SIZE(hidden);
+	unsigned int i;
+
+	for (i = 0; i < nr; i++) {
+		x86_model_hidden = hidden[i].symbol;
+		x86_exclusive_init(to_x86(b->pmu));
+		x86_describe_precise(to_x86(b->pmu));
+		KUNIT_ASSERT_NOT_NULL(test, b->pmu->precise_reason);
+		KUNIT_EXPECT_PTR_NE_MSG(test, strstr(b->pmu->precise_reason, hidden[i].named), NULL,
+					"%s: %s", hidden[i].symbol, b->pmu->precise_reason);
+	}
+}
+
 static struct kunit_case pebs_cases[] = {
 	KUNIT_CASE_PARAM(precise_samples, pebs_gen_params),
 	KUNIT_CASE_PARAM(precise_regs, pebs_gen_params),
@@ -448,6 +476,7 @@ static struct kunit_case pebs_cases[] = {
 	KUNIT_CASE_PARAM(precise_encodes, pebs_gen_params),
 	KUNIT_CASE_PARAM(precise_latency, pebs_gen_params),
 	KUNIT_CASE_PARAM(precise_after_an_agent, pebs_gen_params),
+	KUNIT_CASE_PARAM(precise_reason_names_hidden, pebs_gen_params),
 	{ }
 };
 

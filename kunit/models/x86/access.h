@@ -62,6 +62,8 @@ unsigned long x86_model_find_symbol(const char *name);
 #define corepmu_find_symbol x86_model_find_symbol
 unsigned long x86_model_symbol_size(unsigned long addr);
 #define corepmu_symbol_size x86_model_symbol_size
+bool x86_model_has_callchain(void);
+#define corepmu_has_callchain x86_model_has_callchain
 
 #include "registers.h"
 

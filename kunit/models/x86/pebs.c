@@ -10,6 +10,7 @@
 #include <linux/kernel.h>
 #include <linux/mm.h>
 #include <linux/percpu.h>
+#include <linux/string.h>
 
 #include "access.h"
 #include "pebs.h"
@@ -50,11 +51,11 @@ static DEFINE_PER_CPU(u64 [DS_WORDS], ds_areas);
 /**
  * x86_ds_find() - replaces the function of ds-map.c
  *
- * Return: 0
+ * Return: 0, or -ENOENT if the kernel hides cea_set_pte()
  */
 int x86_ds_find(void)
 {
-	return 0;
+	return x86_model_hidden && !strcmp(x86_model_hidden, "cea_set_pte") ? -ENOENT : 0;
 }
 
 /**

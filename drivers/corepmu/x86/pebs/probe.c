@@ -133,11 +133,8 @@ static u64 recorded_metrics(const struct x86_desc *desc)
 	return desc->metrics;
 }
 
-static const char *describe_arch(struct x86_desc *desc)
+static void describe_arch(struct x86_desc *desc)
 {
-	if (!corepmu_has_callchain())
-		return "samples have skid: this kernel hides perf_callchain()";
-
 	desc->pebs_format = PEBS_FORMAT_ARCH;
 	desc->pebs_all = true;
 	desc->pebs_timing = true;
@@ -152,8 +149,6 @@ static const char *describe_arch(struct x86_desc *desc)
 	desc->pebs_recorded = recorded_counters(desc);
 	desc->pebs_metrics = recorded_metrics(desc);
 	x86_ds_set_physical(true);
-
-	return NULL;
 }
 
 static const char *describe(struct x86_desc *desc)
@@ -168,9 +163,13 @@ static const char *describe(struct x86_desc *desc)
 	reason = ask_cpu(desc);
 	if (reason)
 		return reason;
-	if (format == PEBS_FORMAT_ARCH)
-		return describe_arch(desc);
-	if (!corepmu_has_callchain() || x86_ds_find())
+	if (!corepmu_has_callchain())
+		return "samples have skid: this kernel hides perf_callchain()";
+	if (format == PEBS_FORMAT_ARCH) {
+		describe_arch(desc);
+		return NULL;
+	}
+	if (x86_ds_find())
 		return "samples have skid: this kernel hides a function that maps the PEBS buffer";
 	if (!x86_exclusive_is_known())
 		return "samples have skid: this kernel hides the function that excludes intel_bts";
