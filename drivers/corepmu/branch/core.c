@@ -69,8 +69,6 @@ int corepmu_branch_setup(struct corepmu *pmu, const struct corepmu_branch_backen
 void corepmu_branch_cleanup(struct corepmu *pmu)
 {
 	free_percpu(pmu->branches);
-	pmu->branches = NULL;
-	pmu->nr_branches = 0;
 }
 
 /**
