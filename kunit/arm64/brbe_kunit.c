@@ -359,7 +359,7 @@ static void brbe_describes(struct kunit *test)
 		struct fixture *b;
 
 		pmuv3_model_el3 = table[i].el3;
-		b = fixture_start(test, testbed_by_name(table[i].testbed));
+		b = fixture_start_on(test, table[i].testbed);
 		pmuv3_model_el3 = false;
 		KUNIT_EXPECT_EQ_MSG(test, b->pmu->nr_branches, table[i].nr, "%s", table[i].testbed);
 		KUNIT_EXPECT_EQ(test, !b->pmu->branch_reason, !!table[i].nr);

@@ -35,9 +35,8 @@ static void idle_test_exit(struct kunit *test)
 static struct fixture *fixture_of(struct kunit *test)
 {
 	const char * const *name = test->param_value;
-	struct fixture *b = fixture_start(test, testbed_by_name(*name));
+	struct fixture *b = fixture_start_on(test, *name);
 
-	test->priv = b;
 	return b;
 }
 

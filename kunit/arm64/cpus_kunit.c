@@ -220,7 +220,6 @@ static void pmuv3_v3p9_reached(struct kunit *test)
 		KUNIT_EXPECT_EQ_MSG(test, pmuv3_reaches_v3p9(to_pmuv3(b->pmu)), table[i].reached,
 				    "row %u", i);
 		fixture_end(b);
-		test->priv = NULL;
 	}
 }
 
@@ -254,7 +253,6 @@ static void pmuv3_no_samples(struct kunit *test)
 			fixture_close(event);
 		}
 		fixture_end(b);
-		test->priv = NULL;
 	}
 }
 

@@ -29,9 +29,8 @@ static void kvm_test_exit(struct kunit *test)
 /* Start a fixture in a kernel with KVM, which may hide a tracepoint. */
 static struct fixture *fixture_of(struct kunit *test, const char *testbed, const char *hidden)
 {
-	struct fixture *b = fixture_start(test, testbed_by_name(testbed));
+	struct fixture *b = fixture_start_on(test, testbed);
 
-	test->priv = b;
 	pmuv3_model_has_kvm = true;
 	tracepoint_model_hidden = hidden;
 	pmuv3_kvm_init();

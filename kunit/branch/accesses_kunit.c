@@ -54,11 +54,10 @@ KUNIT_ARRAY_PARAM(accesses, accesses, accesses_desc);
 static void branch_accesses(struct kunit *test)
 {
 	const struct accesses *a = test->param_value;
-	struct fixture *b = fixture_start(test, testbed_by_name(a->testbed));
+	struct fixture *b = fixture_start_on(test, a->testbed);
 	struct perf_event *event = branch_open_stack(b, ANY_LEVEL);
 	unsigned long flags = branch_begin(b);
 
-	test->priv = b;
 	KUNIT_EXPECT_EQ(test, fixture_add(event, PERF_EF_START), 0);
 	event->pmu->pmu_disable(event->pmu);
 	b->cpuc->branches->selected = ~0ULL;
@@ -96,11 +95,10 @@ static void branch_accesses(struct kunit *test)
 static void branch_accesses_user(struct kunit *test)
 {
 	const struct accesses *a = test->param_value;
-	struct fixture *b = fixture_start(test, testbed_by_name(a->testbed));
+	struct fixture *b = fixture_start_on(test, a->testbed);
 	struct perf_event *event = branch_open_stack(b, ANY_USER);
 	unsigned long flags = branch_begin(b);
 
-	test->priv = b;
 	KUNIT_EXPECT_EQ(test, fixture_add(event, PERF_EF_START), 0);
 	model_forget();
 	event->pmu->pmu_disable(event->pmu);
@@ -121,13 +119,12 @@ static void branch_accesses_user(struct kunit *test)
 static void branch_accesses_less(struct kunit *test)
 {
 	const struct accesses *a = test->param_value;
-	struct fixture *b = fixture_start(test, testbed_by_name(a->testbed));
+	struct fixture *b = fixture_start_on(test, a->testbed);
 	struct perf_event *both = branch_open_stack(b, ANY_LEVEL);
 	struct perf_event *user = branch_open_stack(b, ANY_USER);
 	unsigned long flags = branch_begin(b);
 	struct perf_branch_entry entries[8];
 
-	test->priv = b;
 	KUNIT_EXPECT_EQ(test, fixture_add(both, PERF_EF_START), 0);
 	KUNIT_EXPECT_EQ(test, fixture_add(user, PERF_EF_START), 0);
 	x86_model_branch(KERNEL, KERNEL + 0x40, X86_MODEL_COND, 0);

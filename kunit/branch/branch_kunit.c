@@ -426,10 +426,9 @@ static struct kunit_suite branch_suite = {
 static struct perf_event *branch_on_testbed(struct kunit *test, const char *testbed,
 					    unsigned long *flags)
 {
-	struct fixture *b = fixture_start(test, testbed_by_name(testbed));
+	struct fixture *b = fixture_start_on(test, testbed);
 	struct perf_event *event;
 
-	test->priv = b;
 	event = branch_open_stack(b, ANY_USER);
 	*flags = branch_begin(b);
 	branch_add(event);

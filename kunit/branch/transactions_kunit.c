@@ -14,7 +14,7 @@
 /* Transactions: branches inside, outside, and aborts */
 static void transactions_select_records(struct kunit *test)
 {
-	struct fixture *b = fixture_start(test, testbed_by_name("intel-lbr-v3"));
+	struct fixture *b = fixture_start_on(test, "intel-lbr-v3");
 	static const struct {
 		u64 type;
 		u64 from[3];
@@ -28,7 +28,6 @@ static void transactions_select_records(struct kunit *test)
 	unsigned long flags;
 	unsigned int i, nr;
 
-	test->priv = b;
 	for (i = 0; i < ARRAY_SIZE(table); i++) {
 		const u64 type = table[i].type | PERF_SAMPLE_BRANCH_USER |
 				 PERF_SAMPLE_BRANCH_NO_FLAGS | PERF_SAMPLE_BRANCH_NO_CYCLES;

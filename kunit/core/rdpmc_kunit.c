@@ -56,7 +56,6 @@ struct fixture *readable_fixture(struct kunit *test, const struct testbed *testb
 {
 	struct fixture *b = fixture_start(test, testbed);
 
-	test->priv = b;
 	corepmu_rdpmc_add(b->pmu);
 	if (is_x86(b)) {
 		x86_rdpmc_init(to_x86(b->pmu));
@@ -271,7 +270,6 @@ static void rdpmc_unreadable(struct kunit *test)
 	struct fixture *b = fixture_start(test, test->param_value);
 	struct perf_event *event = fixture_event(b, PERF_COUNT_HW_INSTRUCTIONS, 0);
 
-	test->priv = b;
 	KUNIT_EXPECT_FALSE(test, corepmu_event_is_readable(&event->hw));
 	map_page(b, event);
 	WRITE_ONCE(corepmu_rdpmc_allowed, true);

@@ -249,7 +249,7 @@ static void load_shutdown(struct kunit *test)
 	unsigned int i, idx;
 
 	for (i = 0; i < ARRAY_SIZE(names); i++) {
-		struct fixture *b = fixture_start(test, testbed_by_name(names[i]));
+		struct fixture *b = fixture_start_on(test, names[i]);
 		struct perf_event *counting, *later;
 		struct notifier_block *nb = &b->pmu->reboot_nb;
 

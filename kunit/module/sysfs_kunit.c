@@ -162,10 +162,9 @@ KUNIT_ARRAY_PARAM(file, files, file_desc);
 static void sysfs_files(struct kunit *test)
 {
 	const struct sysfs_file *f = test->param_value;
-	struct fixture *b = fixture_start(test, testbed_by_name(f->testbed));
+	struct fixture *b = fixture_start_on(test, f->testbed);
 	char *text;
 
-	test->priv = b;
 	offer(b);
 	text = show(test, b, f->group, f->name);
 	if (f->text)
@@ -182,7 +181,6 @@ static void sysfs_every_file(struct kunit *test)
 	const struct attribute_group **groups;
 	unsigned int nr = 0;
 
-	test->priv = b;
 	offer(b);
 	model_forget();
 	for (groups = b->pmu->perf_pmu.attr_groups; *groups; groups++) {
@@ -229,7 +227,6 @@ static void sysfs_cpus(struct kunit *test)
 
 	set_cpus_allowed_ptr(current, cpumask_of(cpumask_first(cpu_online_mask)));
 	b = fixture_start(test, test->param_value);
-	test->priv = b;
 	offer(b);
 	expect_cpus(b, cpu_online_mask);
 	if (IS_ENABLED(CONFIG_HOTPLUG_CPU)) {
@@ -247,12 +244,11 @@ static void sysfs_cpus(struct kunit *test)
 static void sysfs_freeze_on_smi(struct kunit *test)
 {
 	const u64 own = DEBUGCTLMSR_FREEZE_IN_SMM, others = BIT_ULL(12);
-	struct fixture *b = fixture_start(test, testbed_by_name("intel-skl"));
+	struct fixture *b = fixture_start_on(test, "intel-skl");
 	struct device_attribute *attr;
 	struct perf_event *event;
 	struct device *dev;
 
-	test->priv = b;
 	offer(b);
 	dev = b->pmu->perf_pmu.dev;
 	KUNIT_EXPECT_EQ(test, x86_read_msr(MSR_IA32_DEBUGCTLMSR), own);
@@ -321,7 +317,6 @@ static void perf_core_events(struct kunit *test)
 	/* cycles, instructions */
 	u64 config[2] = { 0x3c, 0xc0 };
 
-	test->priv = b;
 	if (!strncmp(b->testbed->name, "amd", 3)) {
 		config[0] = 0x76;
 	} else if (!strncmp(b->testbed->name, "pmuv3", 5)) {
@@ -367,7 +362,6 @@ static struct fixture *start_followed(struct kunit *test)
 {
 	struct fixture *b = fixture_start(test, test->param_value);
 
-	test->priv = b;
 	KUNIT_ASSERT_EQ(test, corepmu_hotplug_init(), 0);
 	KUNIT_ASSERT_EQ(test, corepmu_hotplug_add(b->pmu), 0);
 

@@ -111,7 +111,6 @@ static void precise_loads_need_threshold(struct kunit *test)
 	attr.config1 = 30;
 	KUNIT_EXPECT_EQ(test, fixture_open(b, &attr, &event), -EINVAL);
 	fixture_end(b);
-	test->priv = NULL;
 }
 
 static void precise_stores(struct kunit *test)
@@ -240,7 +239,6 @@ static void precise_latency_cpus(struct kunit *test)
 			   cpus[row].core_type);
 		expect_latency(test, row);
 	}
-	test->priv = NULL;
 }
 
 static struct kunit_case latency_cases[] = {

@@ -351,7 +351,7 @@ static void x86_describes(struct kunit *test)
 	unsigned int i;
 
 	for (i = 0; i < ARRAY_SIZE(table); i++) {
-		struct fixture *b = fixture_start(test, testbed_by_name(table[i].testbed));
+		struct fixture *b = fixture_start_on(test, table[i].testbed);
 		struct x86_desc *desc = to_x86(b->pmu);
 
 		KUNIT_EXPECT_EQ(test, b->pmu->counters, table[i].counters);

@@ -30,9 +30,8 @@ static void guest_test_exit(struct kunit *test)
 
 static struct fixture *guest_fixture(struct kunit *test)
 {
-	struct fixture *b = fixture_start(test, testbed_by_name("amd-lbr"));
+	struct fixture *b = fixture_start_on(test, "amd-lbr");
 
-	test->priv = b;
 	x86_guest_init(to_x86(b->pmu));
 	return b;
 }

@@ -272,7 +272,7 @@ static void limits_merges(struct kunit *test)
 	unsigned int i, round;
 
 	for (i = 0; i < ARRAY_SIZE(names); i++) {
-		struct fixture *b = fixture_start(test, testbed_by_name(names[i]));
+		struct fixture *b = fixture_start_on(test, names[i]);
 		const struct x86_model *model = this_cpu_ptr(&x86_model_state);
 		struct perf_event *event, *other;
 
@@ -339,7 +339,7 @@ static void limits_merge_is_no_event(struct kunit *test)
 	unsigned int i;
 
 	for (i = 0; i < ARRAY_SIZE(table); i++) {
-		struct fixture *b = fixture_start(test, testbed_by_name(table[i].testbed));
+		struct fixture *b = fixture_start_on(test, table[i].testbed);
 		struct perf_event *event;
 
 		KUNIT_EXPECT_EQ(test, fixture_open(b, &merge, &event), table[i].err);

@@ -159,7 +159,6 @@ static void x86_leaves_trace_status(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, x86_model_traced, 0);
 		this_cpu_write(x86_model_state.global_status, 0);
 		fixture_end(b);
-		test->priv = NULL;
 	}
 }
 

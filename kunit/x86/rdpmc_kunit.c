@@ -186,7 +186,7 @@ static void rdpmc_x86_mapped(struct kunit *test)
 /* The driver finds cntval_bits in the kernel's code, for each shape of the load instruction. */
 static void rdpmc_x86_width(struct kunit *test)
 {
-	struct fixture *b = fixture_start(test, testbed_by_name("intel-v4"));
+	struct fixture *b = fixture_start_on(test, "intel-v4");
 	struct x86_desc *desc = to_x86(b->pmu);
 	int *width = &x86_model_pmu[X86_MODEL_PMU_WIDTH];
 	static int elsewhere;
@@ -196,7 +196,6 @@ static void rdpmc_x86_width(struct kunit *test)
 		"arch_perf_update_userpage", "x86_pmu",
 	};
 
-	test->priv = b;
 	x86_rdpmc_init(desc);
 	KUNIT_EXPECT_TRUE(test, corepmu_rdpmc_allowed);
 	KUNIT_EXPECT_EQ(test, *width, 48);
@@ -360,11 +359,10 @@ static bool btf_has_width(struct x86_desc *desc, const struct btf_of_test *btf)
 /* The driver finds the width with BTF, and rejects invalid BTF. */
 static void rdpmc_x86_btf(struct kunit *test)
 {
-	struct fixture *b = fixture_start(test, testbed_by_name("intel-v4"));
+	struct fixture *b = fixture_start_on(test, "intel-v4");
 	struct btf_of_test *btf = kunit_kzalloc(test, sizeof(*btf), GFP_KERNEL);
 	struct x86_desc *desc = to_x86(b->pmu);
 
-	test->priv = b;
 	KUNIT_ASSERT_NOT_NULL(test, btf);
 	*btf = btf_of_test;
 	memcpy(btf->names, btf_names, sizeof(btf_names));
@@ -469,7 +467,6 @@ static void rdpmc_x86_nehalem(struct kunit *test)
 		fixture_close(event);
 		end_readable(b);
 		fixture_end(b);
-		test->priv = NULL;
 	}
 }
 

@@ -14,14 +14,6 @@
 
 #define HG_ONLY		(EVNTSEL_AMD_GUESTONLY | EVNTSEL_AMD_HOSTONLY)
 
-static struct fixture *fixture_of(struct kunit *test, const char *testbed)
-{
-	struct fixture *b = fixture_start(test, testbed_by_name(testbed));
-
-	test->priv = b;
-	return b;
-}
-
 static struct perf_event *filtered(struct fixture *b, bool exclude_host, bool exclude_guest)
 {
 	struct perf_event_attr attr = {
@@ -49,7 +41,7 @@ static u64 select_of(const struct perf_event *event)
  */
 static void svm_follows_svme(struct kunit *test, const char *testbed)
 {
-	struct fixture *b = fixture_of(test, testbed);
+	struct fixture *b = fixture_start_on(test, testbed);
 	struct perf_event *event, *plain;
 
 	x86_svm_init();
@@ -104,7 +96,7 @@ static void svm_without_global_ctrl(struct kunit *test)
  */
 static void svm_reset_reads(struct kunit *test)
 {
-	struct fixture *b = fixture_of(test, "amd-lbr");
+	struct fixture *b = fixture_start_on(test, "amd-lbr");
 
 	KUNIT_EXPECT_EQ(test, this_cpu_read(x86_select_masked), EVNTSEL_AMD_HOSTONLY);
 	x86_model_svm = true;
@@ -117,7 +109,7 @@ static void svm_reset_reads(struct kunit *test)
 
 static void svm_filters(struct kunit *test)
 {
-	struct fixture *b = fixture_of(test, "amd-lbr");
+	struct fixture *b = fixture_start_on(test, "amd-lbr");
 	struct perf_event *event;
 
 	x86_svm_init();
@@ -150,7 +142,7 @@ static void svm_bits_cleared_by_hypervisor(struct kunit *test)
 	struct fixture *b;
 
 	x86_model_ctl_kept = HG_ONLY;
-	b = fixture_of(test, "amd-lbr");
+	b = fixture_start_on(test, "amd-lbr");
 	x86_model_ctl_kept = 0;
 	x86_svm_init();
 	KUNIT_EXPECT_EQ(test, fixture_open(b, &attr, &event), -EOPNOTSUPP);
@@ -170,7 +162,7 @@ static void svm_intel(struct kunit *test)
 		.type = PERF_TYPE_RAW, .size = sizeof(attr), .config = BIT_ULL(41) | 0xc4,
 		.exclude_guest = 1,
 	};
-	struct fixture *b = fixture_of(test, "intel-v6");
+	struct fixture *b = fixture_start_on(test, "intel-v6");
 	struct perf_event *event;
 
 	x86_svm_init();

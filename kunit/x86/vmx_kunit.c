@@ -19,9 +19,8 @@
 
 static struct fixture *vmx_fixture(struct kunit *test, const char *testbed)
 {
-	struct fixture *b = fixture_start(test, testbed_by_name(testbed));
+	struct fixture *b = fixture_start_on(test, testbed);
 
-	test->priv = b;
 	x86_vmx_init(to_x86(b->pmu));
 	return b;
 }
@@ -144,17 +143,15 @@ static void a_precise_event_counts_and_samples_the_host_alone(struct kunit *test
 		pebs_model_guests = false;
 		x86_vmx_exit();
 		fixture_end(b);
-		test->priv = NULL;
 	}
 }
 
 static void old_microcode_has_no_precise_events_with_kvm(struct kunit *test)
 {
 	struct perf_event_attr attr = precise_attr(PERF_COUNT_HW_INSTRUCTIONS, 2, 100);
-	struct fixture *b = fixture_start(test, testbed_by_name("intel-pebs-skl"));
+	struct fixture *b = fixture_start_on(test, "intel-pebs-skl");
 	struct perf_event *event;
 
-	test->priv = b;
 	/* One less than the first microcode revision that isolates PEBS from guests on Skylake */
 	x86_model_cpuinfo.microcode = 0x7b;
 	x86_vmx_init(to_x86(b->pmu));
@@ -182,10 +179,9 @@ static void the_first_isolating_microcode_of_each_model(struct kunit *test)
 		{ 0x55, 3, 0x20, false }, { 0x55, 3, 0x21, true }, { 0x55, 4, 0, true },
 		{ 0x6a, 6, 0, true },
 	};
-	struct fixture *b = fixture_start(test, testbed_by_name("intel-pebs-skl"));
+	struct fixture *b = fixture_start_on(test, "intel-pebs-skl");
 	unsigned int i;
 
-	test->priv = b;
 	for (i = 0; i < ARRAY_SIZE(table); i++) {
 		x86_model_cpuinfo.x86_model = table[i].model;
 		x86_model_cpuinfo.x86_stepping = table[i].stepping;
@@ -229,12 +225,11 @@ static void without_the_call_exclude_host_is_rejected(struct kunit *test)
 		.config		= PERF_COUNT_HW_INSTRUCTIONS,
 		.exclude_host	= 1,
 	};
-	struct fixture *b = fixture_start(test, testbed_by_name("intel-pebs-icl"));
+	struct fixture *b = fixture_start_on(test, "intel-pebs-icl");
 	struct perf_event *event;
 	unsigned int i;
 	int nr;
 
-	test->priv = b;
 	for (i = 0; i < ARRAY_SIZE(hidden); i++) {
 		x86_model_hidden = hidden[i];
 		x86_vmx_init(to_x86(b->pmu));

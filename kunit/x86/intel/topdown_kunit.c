@@ -47,7 +47,6 @@ struct fixture *topdown_start(struct kunit *test, const struct x86_model_cpu *cp
 	this_testbed.cpu = cpu;
 	this_testbed.has_builtin = builtin;
 	b = fixture_start(test, &this_testbed);
-	test->priv = b;
 
 	return b;
 }
@@ -234,7 +233,6 @@ static void topdown_raptor_lake(struct kunit *test)
 		KUNIT_EXPECT_EQ_MSG(test, to_x86(b->pmu)->metrics, table[i].found, "row %u", i);
 		fixture_end(b);
 	}
-	test->priv = NULL;
 }
 
 /* A sampling slots event is like any other event. */

@@ -40,7 +40,6 @@ struct perf_event *uarch_start(struct kunit *test, const struct x86_model_cpu *c
 	uarch_testbed = *testbed_by_name("intel-v4");
 	uarch_testbed.cpu = &uarch_cpu;
 	b = fixture_start(test, &uarch_testbed);
-	test->priv = b;
 
 	return fixture_alloc(b, &attr);
 }
