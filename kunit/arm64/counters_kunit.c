@@ -149,12 +149,6 @@ static void pmuv3_smt_cycles(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, corepmu_hw_counters(&event->hw), 0x3f);
 }
 
-struct sequence {
-	const char *testbed;
-	u64 event;
-	const char *add, *read, *overflow, *del;
-};
-
 static const struct sequence sequences[] = {
 	{
 		"pmuv3", PERF_COUNT_HW_INSTRUCTIONS,
@@ -183,34 +177,7 @@ static const struct sequence sequences[] = {
 	},
 };
 
-static void sequence_desc(const struct sequence *s, char *desc)
-{
-	snprintf(desc, KUNIT_PARAM_DESC_SIZE, "%s event %llu", s->testbed, s->event);
-}
-
 KUNIT_ARRAY_PARAM(sequence, sequences, sequence_desc);
-
-static void pmuv3_sequences(struct kunit *test)
-{
-	const struct sequence *s = test->param_value;
-	struct fixture *b = fixture_start_on(test, s->testbed);
-	struct perf_event *event = fixture_event(b, s->event, 1000);
-	enum testbed_event what = s->event == PERF_COUNT_HW_CPU_CYCLES ? TESTBED_CYCLES :
-				  TESTBED_INSTRUCTIONS;
-
-	KUNIT_EXPECT_EQ(test, fixture_add(event, PERF_EF_START), 0);
-	expect_accesses(test, s->add);
-	fixture_read(event);
-	expect_accesses(test, s->read);
-	fixture_run(b, what, 1000);
-	KUNIT_EXPECT_EQ(test, b->nr_samples, 1);
-	expect_accesses(test, s->overflow);
-	fixture_del(event);
-	expect_accesses(test, s->del);
-	KUNIT_EXPECT_EQ(test, fixture_add(event, PERF_EF_START), 0);
-	/* Another agent may have written the registers meanwhile. */
-	expect_accesses(test, s->add);
-}
 
 /* Every event counter has its own registers. */
 static void pmuv3_every_counter(struct kunit *test)
@@ -484,7 +451,7 @@ static void pmuv3_irq_of_other_cpu_type(struct kunit *test)
 static struct kunit_case pmuv3_cases[] = {
 	KUNIT_CASE_PARAM(pmuv3_encodes, encoding_gen_params),
 	KUNIT_CASE(pmuv3_smt_cycles),
-	KUNIT_CASE_PARAM(pmuv3_sequences, sequence_gen_params),
+	KUNIT_CASE_PARAM(sequence_of_accesses, sequence_gen_params),
 	KUNIT_CASE(pmuv3_every_counter),
 	KUNIT_CASE(pmuv3_pairs),
 	KUNIT_CASE(pmuv3_pair_makes_room),

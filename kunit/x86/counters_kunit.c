@@ -203,12 +203,6 @@ static void x86_encodes(struct kunit *test)
 }
 
 /* All register accesses of an event: add, read, overflow, del, add on the same counter. */
-struct sequence {
-	const char *testbed;
-	u64 event;
-	const char *add, *read, *overflow, *del;
-};
-
 static const struct sequence sequences[] = {
 	{
 		"intel-v4", PERF_COUNT_HW_BRANCH_INSTRUCTIONS,
@@ -256,34 +250,7 @@ static const struct sequence sequences[] = {
 	},
 };
 
-static void sequence_desc(const struct sequence *s, char *desc)
-{
-	snprintf(desc, KUNIT_PARAM_DESC_SIZE, "%s event %llu", s->testbed, s->event);
-}
-
 KUNIT_ARRAY_PARAM(sequence, sequences, sequence_desc);
-
-static void x86_sequences(struct kunit *test)
-{
-	const struct sequence *s = test->param_value;
-	struct fixture *b = fixture_start_on(test, s->testbed);
-	struct perf_event *event = fixture_event(b, s->event, 1000);
-	enum testbed_event what = s->event == PERF_COUNT_HW_CPU_CYCLES ? TESTBED_CYCLES :
-				  TESTBED_BRANCHES;
-
-	KUNIT_EXPECT_EQ(test, fixture_add(event, PERF_EF_START), 0);
-	expect_accesses(test, s->add);
-	fixture_read(event);
-	expect_accesses(test, s->read);
-	fixture_run(b, what, 1000);
-	KUNIT_EXPECT_EQ(test, b->nr_samples, 1);
-	expect_accesses(test, s->overflow);
-	fixture_del(event);
-	expect_accesses(test, s->del);
-	KUNIT_EXPECT_EQ(test, fixture_add(event, PERF_EF_START), 0);
-	/* Another agent may have written the registers meanwhile. */
-	expect_accesses(test, s->add);
-}
 
 /* reset() puts the registers into a known state, whatever firmware or another driver has left. */
 struct reset {
@@ -482,7 +449,7 @@ static void x86_fixed_shared(struct kunit *test)
 
 static struct kunit_case x86_cases[] = {
 	KUNIT_CASE_PARAM(x86_encodes, encoding_gen_params),
-	KUNIT_CASE_PARAM(x86_sequences, sequence_gen_params),
+	KUNIT_CASE_PARAM(sequence_of_accesses, sequence_gen_params),
 	KUNIT_CASE_PARAM(x86_resets, reset_gen_params),
 	KUNIT_CASE(x86_describes),
 	KUNIT_CASE(x86_describes_less),

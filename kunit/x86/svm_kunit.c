@@ -14,21 +14,6 @@
 
 #define HG_ONLY		(EVNTSEL_AMD_GUESTONLY | EVNTSEL_AMD_HOSTONLY)
 
-static struct perf_event *filtered(struct fixture *b, bool exclude_host, bool exclude_guest)
-{
-	struct perf_event_attr attr = {
-		.type		= PERF_TYPE_HARDWARE,
-		.size		= sizeof(attr),
-		.config		= PERF_COUNT_HW_INSTRUCTIONS,
-		.exclude_host	= exclude_host,
-		.exclude_guest	= exclude_guest,
-	};
-	struct perf_event *event;
-
-	KUNIT_ASSERT_EQ(b->test, fixture_open(b, &attr, &event), 0);
-	return event;
-}
-
 /* Return the value of the event's PERF_CTL. */
 static u64 select_of(const struct perf_event *event)
 {
@@ -45,8 +30,8 @@ static void svm_follows_svme(struct kunit *test, const char *testbed)
 	struct perf_event *event, *plain;
 
 	x86_svm_init();
-	event = filtered(b, false, true);
-	plain = filtered(b, false, false);
+	event = fixture_filtered(b, false, true);
+	plain = fixture_filtered(b, false, false);
 	KUNIT_EXPECT_EQ(test, event->hw.config_base & HG_ONLY, EVNTSEL_AMD_HOSTONLY);
 	KUNIT_EXPECT_EQ(test, fixture_add(event, PERF_EF_START), 0);
 	KUNIT_EXPECT_EQ(test, fixture_add(plain, PERF_EF_START), 0);
@@ -113,11 +98,11 @@ static void svm_filters(struct kunit *test)
 	struct perf_event *event;
 
 	x86_svm_init();
-	event = filtered(b, true, false);
+	event = fixture_filtered(b, true, false);
 	KUNIT_EXPECT_EQ(test, event->hw.config_base & HG_ONLY, EVNTSEL_AMD_GUESTONLY);
 	fixture_close(event);
 	/* Both bits together would count host and guest; the driver counts neither. */
-	event = filtered(b, true, true);
+	event = fixture_filtered(b, true, true);
 	KUNIT_EXPECT_EQ(test, event->hw.config_base & (HG_ONLY | EVNTSEL_USR | EVNTSEL_OS), 0);
 	fixture_close(event);
 	x86_svm_exit();
@@ -125,7 +110,7 @@ static void svm_filters(struct kunit *test)
 	/* Without kprobes, the driver cannot learn when SVME changes. */
 	x86_model_no_kprobes = true;
 	x86_svm_init();
-	event = filtered(b, false, true);
+	event = fixture_filtered(b, false, true);
 	KUNIT_EXPECT_EQ(test, event->hw.config_base & HG_ONLY, 0);
 	fixture_close(event);
 	x86_svm_exit();
@@ -146,10 +131,10 @@ static void svm_bits_cleared_by_hypervisor(struct kunit *test)
 	x86_model_ctl_kept = 0;
 	x86_svm_init();
 	KUNIT_EXPECT_EQ(test, fixture_open(b, &attr, &event), -EOPNOTSUPP);
-	event = filtered(b, false, true);
+	event = fixture_filtered(b, false, true);
 	KUNIT_EXPECT_EQ(test, event->hw.config_base & HG_ONLY, 0);
 	fixture_close(event);
-	event = filtered(b, true, true);
+	event = fixture_filtered(b, true, true);
 	KUNIT_EXPECT_EQ(test, event->hw.config_base & (HG_ONLY | EVNTSEL_USR | EVNTSEL_OS), 0);
 	fixture_close(event);
 	x86_svm_exit();

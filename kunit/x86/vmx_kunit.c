@@ -27,24 +27,10 @@ static struct fixture *vmx_fixture(struct kunit *test, const char *testbed)
 
 static struct perf_event *add_filtered(struct fixture *b, bool exclude_host, bool exclude_guest)
 {
-	struct perf_event_attr attr = {
-		.type		= PERF_TYPE_HARDWARE,
-		.size		= sizeof(attr),
-		.config		= PERF_COUNT_HW_INSTRUCTIONS,
-		.exclude_host	= exclude_host,
-		.exclude_guest	= exclude_guest,
-	};
-	struct perf_event *event;
+	struct perf_event *event = fixture_filtered(b, exclude_host, exclude_guest);
 
-	KUNIT_ASSERT_EQ(b->test, fixture_open(b, &attr, &event), 0);
 	KUNIT_ASSERT_EQ(b->test, fixture_add(event, PERF_EF_START), 0);
 	return event;
-}
-
-static void remove_event(struct perf_event *event)
-{
-	fixture_del(event);
-	fixture_close(event);
 }
 
 static void run_ten(void *b)
@@ -83,10 +69,10 @@ static void exclude_host_and_guest_select_counts(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, fixture_read(both), 1120);
 	KUNIT_EXPECT_EQ(test, fixture_read(host), 1100);
 	KUNIT_EXPECT_EQ(test, fixture_read(guest), 10);
-	remove_event(both);
-	remove_event(host);
-	remove_event(guest);
-	remove_event(none);
+	fixture_remove(both);
+	fixture_remove(host);
+	fixture_remove(guest);
+	fixture_remove(none);
 	x86_vmx_exit();
 }
 
@@ -115,7 +101,7 @@ static void an_event_that_excludes_the_host_samples_the_guest(struct kunit *test
 		run_guest(b);
 	}
 	KUNIT_EXPECT_EQ(test, b->nr_samples, 2);
-	remove_event(event);
+	fixture_remove(event);
 	x86_vmx_exit();
 }
 
@@ -139,7 +125,7 @@ static void a_precise_event_counts_and_samples_the_host_alone(struct kunit *test
 		fixture_run(b, TESTBED_INSTRUCTIONS, 5);
 		KUNIT_EXPECT_EQ(test, b->nr_samples, 1);
 		KUNIT_EXPECT_EQ(test, fixture_read(event), 100);
-		remove_event(event);
+		fixture_remove(event);
 		pebs_model_guests = false;
 		x86_vmx_exit();
 		fixture_end(b);
@@ -160,7 +146,7 @@ static void old_microcode_has_no_precise_events_with_kvm(struct kunit *test)
 	pebs_model_guests = false;
 	/* KVM still switches counters. */
 	event = add_filtered(b, true, false);
-	remove_event(event);
+	fixture_remove(event);
 	x86_vmx_exit();
 }
 
@@ -199,7 +185,7 @@ static void kvm_switches_nothing_without_events(struct kunit *test)
 	struct perf_event *event = add_filtered(b, false, true);
 	int nr = 0;
 
-	remove_event(event);
+	fixture_remove(event);
 	preempt_disable();
 	msr = vmx_model_ask(&nr);
 	preempt_enable();
