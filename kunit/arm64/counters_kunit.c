@@ -228,10 +228,8 @@ static void pmuv3_pairs(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, other->hw.idx, 3);
 	fixture_run(b, TESTBED_INSTRUCTIONS, 100);
 	KUNIT_EXPECT_EQ(test, fixture_read(other), 100);
-	fixture_del(other);
-	fixture_close(other);
-	fixture_del(event);
-	fixture_close(event);
+	fixture_remove(other);
+	fixture_remove(event);
 
 	/* A period longer than one counter's range */
 	attr.sample_period = 3ULL << 32;
@@ -291,8 +289,7 @@ static void pmuv3_pair_carry(struct kunit *test)
 			KUNIT_EXPECT_LT(test, count, last + 20);
 		}
 		this_cpu_write(pmuv3_model_state.counts_itself, 0);
-		fixture_del(event);
-		fixture_close(event);
+		fixture_remove(event);
 	}
 }
 

@@ -50,8 +50,7 @@ static struct perf_event *started(struct fixture *b, u64 hardware, u64 period)
 
 static void done_with(struct perf_event *event)
 {
-	fixture_del(event);
-	fixture_close(event);
+	fixture_remove(event);
 }
 
 /* Enter and leave idle; with @lose the CPU is powered down meanwhile. */

@@ -56,8 +56,7 @@ static struct perf_event *opened(struct fixture *b, const struct perf_event_attr
 
 static void done_with(struct perf_event *event)
 {
-	fixture_del(event);
-	fixture_close(event);
+	fixture_remove(event);
 }
 
 /* Run the host, a guest at both levels, and the host. The guest's kernel is at EL1. */

@@ -267,8 +267,7 @@ static void overflow_of_previous_event(struct kunit *test)
 
 	b->testbed->ops->hold(true);
 	fixture_run(b, TESTBED_CYCLES, 1001);
-	fixture_del(event);
-	fixture_close(event);
+	fixture_remove(event);
 	KUNIT_EXPECT_EQ(test, b->nr_samples, 1);
 
 	next = fixture_sampling(b, PERF_COUNT_HW_CPU_CYCLES, 500);

@@ -268,8 +268,7 @@ static void sysfs_freeze_on_smi(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, x86_read_msr(MSR_IA32_DEBUGCTLMSR), others);
 
 	KUNIT_EXPECT_EQ(test, fixture_read(event), 344);
-	fixture_del(event);
-	fixture_close(event);
+	fixture_remove(event);
 
 	/* reset() writes freeze_on_smi, after another agent changed DEBUGCTL or the CPU lost it. */
 	x86_write_msr(MSR_IA32_DEBUGCTLMSR, own);
@@ -388,8 +387,7 @@ static struct perf_event *start_counting(struct fixture *b)
 static void end_counting(struct fixture *b, struct perf_event *event, u64 count)
 {
 	KUNIT_EXPECT_EQ(b->test, fixture_read(event), count);
-	fixture_del(event);
-	fixture_close(event);
+	fixture_remove(event);
 }
 
 /* Events survive a power-down of their CPU, which loses all registers. */

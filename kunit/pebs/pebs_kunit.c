@@ -51,8 +51,7 @@ static void precise_samples(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, fixture_read(event), 1050);
 		KUNIT_EXPECT_EQ(test, shown_ip, precise == 1 ? IP + PEBS_MODEL_LENGTH : IP);
 		KUNIT_EXPECT_EQ(test, !!(shown_flags & PERF_EFLAGS_EXACT), precise > 1);
-		fixture_del(event);
-		fixture_close(event);
+		fixture_remove(event);
 		b->on_sample = NULL;
 	}
 	KUNIT_EXPECT_EQ(test, pebs_model()->pebs_enable, 0);
@@ -170,8 +169,7 @@ static void precise_read_before_record(struct kunit *test)
 		x86_model_spurious_nmi();
 		KUNIT_EXPECT_EQ(test, b->nr_samples, 1);
 		KUNIT_EXPECT_EQ(test, fixture_read(event), events[i][0] + events[i][1]);
-		fixture_del(event);
-		fixture_close(event);
+		fixture_remove(event);
 	}
 }
 

@@ -135,8 +135,7 @@ static void sample_user_regs(struct kunit *test)
 		KUNIT_EXPECT_TRUE_MSG(test, user_mode(&seen_regs), "row %u", i);
 		KUNIT_EXPECT_EQ_MSG(test, seen_regs.sp, i & 2 ? 0 : TASK_SP, "row %u", i);
 		KUNIT_EXPECT_EQ_MSG(test, seen_regs.ax, i & 2 ? 0 : TASK_AX, "row %u", i);
-		fixture_del(event);
-		fixture_close(event);
+		fixture_remove(event);
 	}
 }
 
@@ -226,8 +225,7 @@ static void sample_xmm(struct kunit *test)
 		fixture_run(b, TESTBED_INSTRUCTIONS, 100);
 		KUNIT_EXPECT_EQ(test, seen_xmm0, wants ? PEBS_MODEL_XMM : 0);
 		b->on_sample = NULL;
-		fixture_del(event);
-		fixture_close(event);
+		fixture_remove(event);
 	}
 }
 

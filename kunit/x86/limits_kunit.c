@@ -77,8 +77,7 @@ static void limits_has_shortest_periods(struct kunit *test)
 		corepmu_counter_limit(b->cpuc, event);
 		KUNIT_EXPECT_EQ(test, corepmu_hw_min_period(&event->hw),
 				max(table[i].min_left, table[i].shortest));
-		fixture_del(event);
-		fixture_close(event);
+		fixture_remove(event);
 	}
 }
 
@@ -372,8 +371,7 @@ static void limits_fixed_counters_are_not_reported(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, fixture_add(event, PERF_EF_START), 0);
 	x86_model_run(0x0300, true, 1000);
 	KUNIT_EXPECT_EQ(test, fixture_read(event), 1000);
-	fixture_del(event);
-	fixture_close(event);
+	fixture_remove(event);
 
 	cpu.bare = false;
 	event = uarch_start(test, &cpu);

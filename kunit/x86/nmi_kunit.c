@@ -25,8 +25,7 @@ static void x86_unmasks_lvtpc(struct kunit *test)
 	fixture_run(b, TESTBED_CYCLES, 1000);
 	KUNIT_EXPECT_EQ(test, b->nr_samples, 10);
 	KUNIT_EXPECT_FALSE(test, this_cpu_read(x86_model_state.lvtpc) & APIC_LVT_MASKED);
-	fixture_del(event);
-	fixture_close(event);
+	fixture_remove(event);
 	b->pmu->backend->irq_disable(b->cpuc);
 	KUNIT_EXPECT_TRUE(test, this_cpu_read(x86_model_state.lvtpc) & APIC_LVT_MASKED);
 }
@@ -130,8 +129,7 @@ static void trace_and_overflow(struct fixture *b)
 	KUNIT_EXPECT_EQ(b->test, b->nr_samples, 1);
 	/* The status bit does not keep the CPU in the handler. */
 	KUNIT_EXPECT_EQ(b->test, model_accesses("GLOBAL_STATUS"), 2);
-	fixture_del(event);
-	fixture_close(event);
+	fixture_remove(event);
 }
 
 /* Without Intel PT, or in coexist mode, the handler leaves Intel PT's status bit alone. */

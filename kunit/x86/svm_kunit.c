@@ -155,8 +155,7 @@ static void svm_intel(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, fixture_open(b, &attr, &event), 0);
 	KUNIT_EXPECT_EQ(test, fixture_add(event, PERF_EF_START), 0);
 	KUNIT_EXPECT_TRUE(test, select_of(event) & BIT_ULL(41));
-	fixture_del(event);
-	fixture_close(event);
+	fixture_remove(event);
 	x86_svm_exit();
 }
 

@@ -62,12 +62,6 @@ static void place(struct fixture *b, struct perf_event *event)
 	KUNIT_ASSERT_EQ(b->test, fixture_add(event, PERF_EF_START), 0);
 }
 
-static void drop(struct perf_event *event)
-{
-	fixture_del(event);
-	fixture_close(event);
-}
-
 /* Branches sample only if 100 come before 300 instructions. */
 static void acr_samples(struct kunit *test)
 {
@@ -99,8 +93,6 @@ static void acr_samples(struct kunit *test)
 	fixture_run(b, TESTBED_BRANCHES, 1);
 	KUNIT_EXPECT_EQ(test, b->nr_samples, 2);
 	KUNIT_EXPECT_EQ(test, model()->unknown_nmis, 0);
-	drop(instructions);
-	drop(branches);
 }
 
 /*
@@ -128,8 +120,6 @@ static void acr_read(struct kunit *test)
 	fixture_run(b, TESTBED_BRANCHES, 1);
 	KUNIT_EXPECT_EQ(test, b->nr_samples, 1);
 	KUNIT_EXPECT_EQ(test, fixture_read(branches), 100);
-	drop(instructions);
-	drop(branches);
 }
 
 /* Each record of an event with ACR interrupts; then each record of a large PEBS event does, too. */
@@ -160,8 +150,6 @@ static void acr_with_large_pebs(struct kunit *test)
 	}
 	KUNIT_EXPECT_EQ(test, b->nr_samples, 4);
 	KUNIT_EXPECT_EQ(test, fixture_read(instructions), 4 * 310);
-	drop(instructions);
-	drop(branches);
 }
 
 /* When the last event with ACR is deleted, the driver clears its registers. */
@@ -179,8 +167,6 @@ static void acr_ends_with_last_event(struct kunit *test)
 	KUNIT_EXPECT_NE(test, model()->acr_cfg_b[idx], 0);
 	fixture_del(first);
 	KUNIT_EXPECT_EQ(test, model()->acr_cfg_b[idx], 0);
-	fixture_close(first);
-	drop(second);
 }
 
 /* An event in another's acr_mask uses a counter that supports ACR, whichever is opened first. */
@@ -249,8 +235,6 @@ static void acr_after_an_agent(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, model()->acr_cfg_b[instructions->hw.idx],
 			BIT_ULL(instructions->hw.idx) | BIT_ULL(branches->hw.idx));
 	KUNIT_EXPECT_EQ(test, model()->pebs_cfg_c[branches->hw.idx], (u32)-100);
-	drop(instructions);
-	drop(branches);
 }
 
 static struct kunit_case acr_cases[] = {

@@ -264,8 +264,7 @@ static void extra_reg_shared_by_threads(struct kunit *test)
 	other = open_extra_reg(test, 0x01b7, 0x0102);
 	KUNIT_EXPECT_EQ(test, -EAGAIN, fixture_add(other, PERF_EF_START));
 	fixture_close(other);
-	fixture_del(event);
-	fixture_close(event);
+	fixture_remove(event);
 
 	event = start(test, 0x5e, 0, ALL_EXTRA_REGS);
 	b = test->priv;
@@ -294,8 +293,7 @@ static void extra_reg_shared_by_cores(struct kunit *test)
 		x86_model_cores = false;
 		KUNIT_EXPECT_EQ(test, fixture_add(event, PERF_EF_START), 0);
 		KUNIT_EXPECT_EQ(test, model_state()->extra_regs[0], 0x10001);
-		fixture_del(event);
-		fixture_close(event);
+		fixture_remove(event);
 	}
 
 	event = start(test, 0x5c, 0, ALL_EXTRA_REGS);
