@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# bench.py --arch ARCH --qemu QEMU --kernel IMAGE --guest PROGRAM [--runs N] PLUGIN...
+# bench.py --arch ARCH --qemu QEMU --kernel IMAGE --guest PROGRAM [--runs N]
+#          [--states STATE,...] PLUGIN...
 #
 # Print what a PMU plugin costs: the CPU time of QEMU for fixed work of a guest, by state of the PMU,
 # relative to QEMU without a plugin and with the same -icount. PROGRAM is guest.c, built for ARCH.
@@ -64,11 +65,12 @@ def run_guest(args, initrd, plugin):
     command = [args.qemu, *machine["qemu"], "-nodefaults", "-display", "none", "-nic", "none",
                "-no-reboot", "-m", "1G", "-kernel", args.kernel, "-initrd", initrd,
                "-icount", "shift=0,sleep=off", "-rtc", "base=2024-01-01,clock=vm", "-seed", "1",
-               "-serial", "stdio", "-append", words + (" pmu" if plugin else "")]
+               "-serial", "stdio", "-append", words]
     if plugin:
+        command[-1] += " states=" + ",".join(args.states)
         command += ["-plugin", f"{plugin},{machine['options']}"]
     times, output, begun = {}, [], 0
-    with subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                           stderr=subprocess.STDOUT) as qemu:
         for line in qemu.stdout:
             now = cpu_time(qemu.pid)
@@ -78,6 +80,9 @@ def run_guest(args, initrd, plugin):
                 begun = now
             elif word[:1] == ["end"]:
                 times[word[1], word[2]] = now - begun
+            if word[:1] in (["begin"], ["end"]):
+                qemu.stdin.write(b"\n")
+                qemu.stdin.flush()
             elif word[:1] == ["done"]:
                 qemu.kill()
                 return times
@@ -105,6 +110,7 @@ def main():
     parser.add_argument("--kernel", required=True)
     parser.add_argument("--guest", required=True)
     parser.add_argument("--runs", type=int, default=5)
+    parser.add_argument("--states", type=lambda names: names.split(","), default=[*STATES])
     parser.add_argument("plugins", nargs="+", metavar="PLUGIN")
     args = parser.parse_args()
 

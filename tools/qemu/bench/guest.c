@@ -2,9 +2,10 @@
 /*
  * The guest of the benchmark: /init of an initial RAM disk. It does fixed work in one state of the
  * PMU after the other. For each work it writes two lines to the console: "begin STATE WORK", and
- * "end STATE WORK".
+ * "end STATE WORK". After each, it waits for a line from the console: the host reads its clock.
  *
- * Without the argument "pmu" there is one state, "plain".
+ * The variable "states" of the environment has the names of the states; without it there is one,
+ * "plain".
  */
 #include <linux/perf_event.h>
 #include <stdint.h>
@@ -92,17 +93,30 @@ static const struct {
 
 #define ARRAY_SIZE(a)	(sizeof(a) / sizeof((a)[0]))
 
+static void mark(const char *what, const char *state, const char *work)
+{
+	int c;
+
+	printf("%s %s %s\n", what, state, work);
+	do
+		c = getchar();
+	while (c != '\n' && c != EOF);
+}
+
 /* The work is done once before the measurement: QEMU then has translated the code. */
 static void measure(const char *state)
 {
+	const char *states = getenv("states");
 	unsigned int i;
 
+	if (states && !strstr(states, state))
+		return;
 	for (i = 0; i < ARRAY_SIZE(works); i++)
 		works[i].run();
 	for (i = 0; i < ARRAY_SIZE(works); i++) {
-		printf("begin %s %s\n", state, works[i].name);
+		mark("begin", state, works[i].name);
 		works[i].run();
-		printf("end %s %s\n", state, works[i].name);
+		mark("end", state, works[i].name);
 	}
 }
 
@@ -170,10 +184,10 @@ static void measure_states(void)
 #endif
 }
 
-int main(int argc, char **argv)
+int main(void)
 {
 	setvbuf(stdout, NULL, _IOLBF, 0);
-	if (argc > 1 && !strcmp(argv[argc - 1], "pmu"))
+	if (getenv("states"))
 		measure_states();
 	else
 		measure("plain");
