@@ -75,7 +75,7 @@ static uint64_t pmu_hcr_el2(struct arm64_pmu *pmu)
 
 static uint64_t pmu_record(struct arm64_pmu *pmu, unsigned int levels)
 {
-	return arm64_branch_record(vcpu_of(pmu), levels);
+	return arm64_branch_record(vcpu_of(pmu), pmu, levels);
 }
 
 static void pmu_overflowed(struct arm64_pmu *pmu)
@@ -119,11 +119,6 @@ static void reached(unsigned int vcpu)
 static uint32_t needs(unsigned int vcpu)
 {
 	return arm64_pmu_needs(pmus[vcpu]);
-}
-
-static void branch_taken(unsigned int vcpu, const struct arm64_branch *branch)
-{
-	arm64_brbe_branch(pmus[vcpu], branch);
 }
 
 static bool is_flags(enum arm64_pmu_reg reg)
@@ -278,7 +273,7 @@ int qemu_plugin_install(qemu_plugin_id_t id, const struct qemu_info *info,
 		return 1;
 
 	arm64_count_init(reached, needs, print_stats);
-	arm64_branch_init(branch_taken);
+	arm64_branch_init();
 	arm64_deliver_init(pmus);
 	if (pmu_qemu_block_snapshots() || plugin_on_vcpu_init(id, info, vcpu_init) ||
 	    arm64_qemu_hook(&hooks))

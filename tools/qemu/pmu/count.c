@@ -15,9 +15,6 @@
 /* A slot, or a word, below this value has reached its distance. */
 #define REACHED			(UINT64_C(1) << 61)
 
-#define PREDICTOR_TAKEN		2	/* from this value on, the prediction is "taken" */
-#define PREDICTOR_MAX		3
-
 #define CACHE_LINE_SHIFT	6
 #define TLB_PAGE_SHIFT		12
 #define NOWHERE			UINT64_MAX
@@ -28,6 +25,7 @@
 
 const struct count_config *count_config;
 struct counting *countings[PMU_VCPUS_MAX];
+bool count_follows;
 
 static struct qemu_plugin_scoreboard *scores;
 
@@ -227,26 +225,13 @@ static bool is_taken(const struct counting *c, uint64_t not_taken, uint64_t targ
 	return count_page_offset(target) != count_page_offset(not_taken);
 }
 
-/* Train the predictor with a branch. Return: true if the prediction was wrong */
-static bool mispredicted(struct counting *c, uint64_t next, bool taken)
-{
-	uint8_t *p = &c->predictor[count_page_offset(next) % PREDICTOR_ENTRIES];
-	bool predicted = *p >= PREDICTOR_TAKEN;
-
-	if (taken && *p < PREDICTOR_MAX)
-		(*p)++;
-	else if (!taken && *p)
-		(*p)--;
-	c->mispredicted = taken != predicted;
-	return c->mispredicted;
-}
-
 static void went(unsigned int vcpu, struct counting *c, uint64_t target, unsigned int level)
 {
 	struct score *s = c->score;
 	bool taken = is_taken(c, s->not_taken, target);
-	bool wrong = mispredicted(c, s->not_taken, taken);
+	bool wrong = count_predict(&c->predictor, count_predictor_index(true, s->not_taken), taken);
 
+	c->predictor.mispredicted = wrong;
 	s->not_taken = 0;
 	add(vcpu, s, taken ? count_config->taken : count_config->not_taken, level);
 	if (wrong)
@@ -288,26 +273,52 @@ static void remember_next(unsigned int vcpu, void *length)
 	countings[vcpu]->next = count_config->pc(vcpu) + (uintptr_t)length;
 }
 
-static bool follows_branches(void)
+/*
+ * Called in place of branch_went() if only mispredicted branches are counted. Few branches in here
+ * depend on the guest's.
+ */
+static void branch_predicted(unsigned int vcpu, void *block)
 {
-	return live_has(bit_of(count_config->taken) | bit_of(count_config->not_taken) |
-			bit_of(count_config->mispredicted));
+	struct counting *c = countings[vcpu];
+	uint64_t not_taken = c->score->not_taken;
+	uintptr_t after = (uintptr_t)block;
+	uint64_t *slot = &c->score->slot[index_of(count_config->mispredicted,
+						  after >> AFTER_LEVEL_SHIFT)];
+	bool wrong;
+
+	if (not_taken & TWINS) {
+		branch_went(vcpu, block);
+		return;
+	}
+	wrong = count_predict(&c->predictor, count_predictor_index(true, not_taken),
+			      is_taken(c, not_taken, after));
+	c->predictor.mispredicted = wrong;
+	c->score->not_taken = 0;
+	*slot += wrong;
+	if (*slot < REACHED)
+		count_config->reached(vcpu);
+}
+
+/* The kinds that the result of a conditional branch decides on */
+static uint32_t result_kinds(void)
+{
+	return bit_of(count_config->taken) | bit_of(count_config->not_taken) |
+	       bit_of(count_config->mispredicted);
+}
+
+static plugin_exec_cb went_callback(void)
+{
+	return (live_kinds & result_kinds()) == bit_of(count_config->mispredicted) ?
+	       branch_predicted : branch_went;
 }
 
 /**
- * count_mispredicted() - check whether a conditional branch was mispredicted
- * @vcpu: index of the vCPU; called in its thread
- * @next: address of the instruction after the branch
- * @taken: the branch was taken
- *
- * Called once for each branch, after count_branch_went() if the caller calls both. A branch trains
- * the predictor once: if generated code follows branches, count_branch_went() has done it.
+ * count_predictor() - return a vCPU's predictor
+ * @vcpu: index of the vCPU
  */
-bool count_mispredicted(unsigned int vcpu, uint64_t next, bool taken)
+struct count_predictor *count_predictor(unsigned int vcpu)
 {
-	struct counting *c = countings[vcpu];
-
-	return follows_branches() ? c->mispredicted : mispredicted(c, next, taken);
+	return &countings[vcpu]->predictor;
 }
 
 /* ---- the cache and the TLB ---- */
@@ -380,8 +391,8 @@ void count_gen_start(const struct count_block *b)
 	const unsigned int memory[] = { count_config->loads, count_config->stores };
 	size_t i;
 
-	if (follows_branches())
-		plugin_api.register_vcpu_tb_exec_cond_cb(b->tb, branch_went, 0, PLUGIN_COND_NE,
+	if (count_follows)
+		plugin_api.register_vcpu_tb_exec_cond_cb(b->tb, went_callback(), 0, PLUGIN_COND_NE,
 							 not_taken_slot(), 0, (void *)after);
 
 	/* Accesses come after the checks of their block, so check them in the next one. */
@@ -444,7 +455,7 @@ void count_gen_conditional(struct qemu_plugin_insn *at, struct qemu_plugin_insn 
 	uint64_t next = plugin_api.insn_vaddr(insn) + plugin_api.insn_size(insn);
 	uint64_t not_taken = PENDING | count_page_offset(next);
 
-	if (!follows_branches())
+	if (!count_follows)
 		return;
 	if (distance && !count_page_offset(distance)) {
 		uintptr_t length = next - plugin_api.tb_vaddr(b->tb);
@@ -511,6 +522,12 @@ static void find_scores(void)
 			countings[i]->score = plugin_api.scoreboard_find(scores, i);
 }
 
+static void changed(void)
+{
+	find_scores();
+	count_follows = live_has(result_kinds());
+}
+
 /**
  * count_init() - prepare for counting
  * @c: the configuration; must stay valid
@@ -519,7 +536,7 @@ void count_init(struct count_config *c)
 {
 	count_config = c;
 	c->live.needs = needs;
-	c->live.changed = find_scores;
+	c->live.changed = changed;
 	live_init(&c->live);
 	scores = plugin_api.scoreboard_new(sizeof(struct score));
 }
@@ -536,6 +553,7 @@ void count_vcpu_init(unsigned int vcpu)
 	if (!countings[vcpu])
 		abort();
 	find_scores();
+	countings[vcpu]->predictor.entry[COUNT_PREDICTOR_ENTRIES] = COUNT_PREDICTOR_TAKEN;
 	for (i = 0; i < CACHE_LINES; i++)
 		countings[vcpu]->cache[i] = NOWHERE;
 	for (i = 0; i < TLB_ENTRIES; i++)

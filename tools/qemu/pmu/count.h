@@ -99,6 +99,18 @@ static inline uint64_t count_cycles(const struct count_clock *clock, unsigned in
 	return cycles;
 }
 
+#define COUNT_PREDICTOR_ENTRIES	1024
+
+/**
+ * struct count_predictor - the model of the predictor of conditional branches
+ * @entry: two-bit counters, by count_predictor_index(); the last one predicts "taken"
+ * @mispredicted: the last conditional branch was mispredicted
+ */
+struct count_predictor {
+	uint8_t entry[COUNT_PREDICTOR_ENTRIES + 1];
+	bool mispredicted;
+};
+
 void count_init(struct count_config *config);
 void count_vcpu_init(unsigned int vcpu);
 
@@ -116,7 +128,7 @@ void count_branch_went(unsigned int vcpu, uint64_t target);
 /* For code that follows branches itself; called in a vCPU's thread */
 uint64_t count_of_kind(unsigned int vcpu, unsigned int kind);
 struct count_clock count_clock(unsigned int vcpu);
-bool count_mispredicted(unsigned int vcpu, uint64_t next, bool taken);
+struct count_predictor *count_predictor(unsigned int vcpu);
 
 /**
  * count_page_offset() - return the part of an address that is the same in each mapping of a page
@@ -131,6 +143,61 @@ bool count_mispredicted(unsigned int vcpu, uint64_t next, bool taken);
 static inline uint64_t count_page_offset(uint64_t addr)
 {
 	return addr & (COUNT_PAGE_SIZE - 1);
+}
+
+/* A two-bit counter that predicts "taken" for sure */
+#define COUNT_PREDICTOR_TAKEN	3
+
+/* The value of a two-bit counter after a branch: two bits for each taken << 2 | value */
+#define COUNT_PREDICTOR_NEXT	0xf990u
+
+/**
+ * count_predictor_index() - return the index of a branch in struct count_predictor
+ * @conditional: the branch is conditional; others are predicted correctly
+ * @next: address of the instruction after the branch
+ */
+static inline unsigned int count_predictor_index(bool conditional, uint64_t next)
+{
+	return conditional ? next % COUNT_PREDICTOR_ENTRIES : COUNT_PREDICTOR_ENTRIES;
+}
+
+/**
+ * count_predict() - train the predictor with a branch
+ * @p: the predictor of the vCPU
+ * @index: the branch's index, from count_predictor_index()
+ * @taken: the branch was taken; true for a branch that is not conditional
+ *
+ * The function has no branches: the types of the guest's branches are hard to predict for the host.
+ *
+ * Return: true if the prediction was wrong.
+ */
+static inline bool count_predict(struct count_predictor *p, unsigned int index, bool taken)
+{
+	unsigned int value = p->entry[index];
+
+	p->entry[index] = COUNT_PREDICTOR_NEXT >> 2 * (taken << 2 | value) & 3;
+	return taken ^ value >> 1;
+}
+
+/* Set if count_branch_went() and generated code train the predictor; see count_predicted() */
+extern bool count_follows;
+
+/**
+ * count_predicted() - check whether a branch was mispredicted
+ * @p: the predictor of the vCPU
+ * @conditional: the branch is conditional
+ * @next: address of the instruction after the branch
+ * @taken: the branch was taken
+ *
+ * Called once for each branch, after count_branch_went() if the caller calls both. A branch trains
+ * the predictor once.
+ */
+static inline bool count_predicted(struct count_predictor *p, bool conditional, uint64_t next,
+				   bool taken)
+{
+	if (count_follows)
+		return conditional & p->mispredicted;
+	return count_predict(p, count_predictor_index(conditional, next), taken | !conditional);
 }
 
 /**

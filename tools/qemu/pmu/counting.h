@@ -7,8 +7,6 @@
 
 #include "pmu/count.h"
 
-#define PREDICTOR_ENTRIES	1024
-
 #define CACHE_LINES		1024
 
 #define TLB_ENTRIES		64
@@ -38,8 +36,7 @@ struct score {
  * @limit: the counts of the kinds in the word that the PMU waits for
  * @cycles_origin: count of cycles at all levels, minus the fields of the words
  * @next: the address after the branch at the end of this or the last block; only with TWINS
- * @predictor: two-bit counters of conditional branches
- * @mispredicted: the last conditional branch was mispredicted
+ * @predictor: see count_predict()
  * @cache: the line in each entry of the direct-mapped cache
  * @tlb: the page in each entry of the TLB
  */
@@ -49,8 +46,7 @@ struct counting {
 	uint64_t limit[COUNT_KINDS_MAX * COUNT_LEVELS_MAX];
 	uint64_t cycles_origin;
 	uint64_t next;
-	uint8_t predictor[PREDICTOR_ENTRIES];
-	bool mispredicted;
+	struct count_predictor predictor;
 	uint64_t cache[CACHE_LINES];
 	uint64_t tlb[TLB_ENTRIES];
 };

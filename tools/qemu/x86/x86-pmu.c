@@ -75,7 +75,7 @@ static void pmu_alarm(struct x86_pmu *pmu)
 
 static uint64_t pmu_record(struct x86_pmu *pmu, unsigned int rings)
 {
-	return x86_branch_record(vcpu_of(pmu), rings);
+	return x86_branch_record(vcpu_of(pmu), pmu, rings);
 }
 
 static void pmu_single(struct x86_pmu *pmu, unsigned int rings)
@@ -137,11 +137,6 @@ static void reached(unsigned int vcpu)
 static uint32_t needs(unsigned int vcpu)
 {
 	return x86_pmu_needs(pmus[vcpu]);
-}
-
-static void branch_taken(unsigned int vcpu, const struct x86_lbr_branch *branch)
-{
-	x86_pmu_branch(pmus[vcpu], branch);
 }
 
 static void retired(unsigned int vcpu, uint64_t ip, const struct x86_pebs_access *access)
@@ -344,7 +339,7 @@ int qemu_plugin_install(qemu_plugin_id_t id, const struct qemu_info *info,
 		return 1;
 
 	x86_count_init(reached, needs, print_stats);
-	x86_branch_init(branch_taken);
+	x86_branch_init();
 	x86_step_init(&step_hooks);
 	if (pmu_qemu_block_snapshots() || plugin_on_vcpu_init(id, info, vcpu_init) ||
 	    x86_qemu_hook(&hooks))

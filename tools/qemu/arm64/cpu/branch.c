@@ -10,6 +10,7 @@
  * If a level's branches are not reported, its blocks do not call back, except for the block that an
  * exception returns to. QEMU's function that delivers exceptions reports them.
  */
+#include "arm64/brbe/record.h"
 #include "arm64/cpu/branch.h"
 #include "arm64/cpu/decode.h"
 #include "arm64/cpu/exceptions.h"
@@ -20,10 +21,15 @@
 /* Fields of score.pending */
 #define PENDING			(UINT64_C(1) << 63)
 #define PENDING_OFFSET		UINT64_C(0xffff)	/* from the start of its block */
-#define PENDING_CLASS_SHIFT	16
-#define PENDING_CLASS		UINT64_C(0xffff)
+#define PENDING_TYPE_SHIFT	16
+#define PENDING_TYPE		UINT64_C(0xff)
+#define PENDING_CONDITIONAL	(UINT64_C(1) << 24)
 #define PENDING_LEVEL_SHIFT	32
 #define PENDING_LEVEL		UINT64_C(3)
+#define PENDING_KNOWN_SHIFT	40	/* bitmap of levels, and KNOWN_ALWAYS; see is_known() */
+
+/* An exception return needs no address if the branches of its level are not reported. */
+#define KNOWN_ALWAYS		(1u << ARM64_PMU_LEVELS)
 
 #define ALL_LEVELS		((1u << ARM64_PMU_LEVELS) - 1)
 
@@ -43,6 +49,8 @@ struct score {
  * struct trail - the fields of a vCPU that only C code uses
  * @score: the vCPU's score, NULL before software turns branch records on. All vCPUs exist then, so
  *	the score does not move
+ * @pmu: the vCPU's PMU
+ * @predictor: the vCPU's predictor
  * @levels: bitmap of the levels with reported branches
  * @pc: the program counter
  * @block: address of the block that called back last
@@ -52,6 +60,8 @@ struct score {
  */
 static struct trail {
 	struct score *score;
+	struct arm64_pmu *pmu;
+	struct count_predictor *predictor;
 	unsigned int levels;
 	const uint64_t *pc;
 	uint64_t block;
@@ -61,7 +71,6 @@ static struct trail {
 } trails[PMU_VCPUS_MAX];
 
 static struct qemu_plugin_scoreboard *scores;
-static void (*report)(unsigned int vcpu, const struct arm64_branch *branch);
 
 #define FIELD(name) ((struct plugin_slot) { scores, offsetof(struct score, name) })
 
@@ -111,24 +120,15 @@ static enum arm64_branch_type type_of_exception(int exception)
 	}
 }
 
-static unsigned int class_of(uint64_t pending)
-{
-	return pending >> PENDING_CLASS_SHIFT & PENDING_CLASS;
-}
-
 static enum arm64_pmu_level level_of(uint64_t pending)
 {
 	return pending >> PENDING_LEVEL_SHIFT & PENDING_LEVEL;
 }
 
-/*
- * Check whether a branch can be reported: its block has called back, so that its address is known.
- * An exception return needs no address if the branches of its level are not reported.
- */
+/* Check whether a branch can be reported: its block has called back with its address. */
 static bool is_known(const struct trail *t, uint64_t pending)
 {
-	return pending && (class_of(pending) & ARM64_INSN_ERET ||
-			   t->levels >> level_of(pending) & 1);
+	return pending >> PENDING_KNOWN_SHIFT & (t->levels | KNOWN_ALWAYS);
 }
 
 static uint64_t address_of(const struct trail *t, uint64_t pending)
@@ -159,28 +159,19 @@ static unsigned int present_state(unsigned int vcpu)
 	return state_of(arm64_qemu_level(vcpu), arm64_qemu_is_a64(vcpu));
 }
 
-static void report_pending(unsigned int vcpu, const struct trail *t, uint64_t pending, uint64_t to,
-			   unsigned int state)
+static void report_pending(const struct trail *t, uint64_t pending, uint64_t to, unsigned int state)
 {
-	unsigned int class = class_of(pending);
 	uint64_t from = address_of(t, pending);
-	bool mispredicted = false;
-	struct arm64_branch b;
-
-	if (class & ARM64_INSN_CONDITIONAL) {
-		bool taken = to != from + INSN_SIZE;
-
-		mispredicted = count_mispredicted(vcpu, from + INSN_SIZE, taken);
-		if (!taken)
-			return;
-	}
-	b = (struct arm64_branch) {
-		.from = from, .to = to, .type = type_of(class), .mispredicted = mispredicted,
+	bool conditional = pending & PENDING_CONDITIONAL, next = to == from + INSN_SIZE;
+	struct arm64_branch b = {
+		.from = from, .to = to, .type = pending >> PENDING_TYPE_SHIFT & PENDING_TYPE,
+		.mispredicted = count_predicted(t->predictor, conditional, from + INSN_SIZE, !next),
 		.source = level_of(pending), .target = state & STATE_LEVEL,
 		.to_a32 = !(state & STATE_A64),
 		.cycles = count_cycles(&t->clock, ARM64_PMU_LEVELS),
 	};
-	report(vcpu, &b);
+
+	arm64_brbe_branch(t->pmu, &b, !(conditional & next));
 }
 
 /* Restore the callbacks of blocks, once the pending branch, if any, is reported. */
@@ -196,13 +187,13 @@ static void settle(struct trail *t)
 }
 
 /* Report the pending branch, if any, with its target and the state of the CPU there. */
-static void went(unsigned int vcpu, struct trail *t, uint64_t to, unsigned int state)
+static void went(struct trail *t, uint64_t to, unsigned int state)
 {
 	uint64_t pending = t->score->pending;
 
 	t->score->pending = 0;
 	if (is_known(t, pending))
-		report_pending(vcpu, t, pending, to, state);
+		report_pending(t, pending, to, state);
 	settle(t);
 }
 
@@ -211,7 +202,7 @@ static void block_begins(unsigned int vcpu, void *state)
 	struct trail *t = &trails[vcpu];
 	uint64_t pc = *t->pc;
 
-	went(vcpu, t, pc, (uintptr_t)state);
+	went(t, pc, (uintptr_t)state);
 	t->block = pc;
 }
 
@@ -235,17 +226,20 @@ static bool is_recording(unsigned int vcpu)
 /**
  * arm64_branch_record() - set the levels with reported branches
  * @vcpu: index of the vCPU; called in its thread
+ * @pmu: its PMU
  * @levels: bitmap of the levels; branches from other levels to these are reported, too. If 0, the
  *	branch being executed is the last one
  *
  * Return: the cycles of the vCPU so far.
  */
-uint64_t arm64_branch_record(unsigned int vcpu, unsigned int levels)
+uint64_t arm64_branch_record(unsigned int vcpu, struct arm64_pmu *pmu, unsigned int levels)
 {
 	struct score *s = plugin_api.scoreboard_find(scores, vcpu);
 	struct trail *t = &trails[vcpu];
 
 	t->score = s;
+	t->pmu = pmu;
+	t->predictor = count_predictor(vcpu);
 	t->pc = arm64_qemu_pc_field(vcpu);
 	t->clock = count_clock(vcpu);
 	t->ending = !levels && s->any && is_known(t, s->pending);
@@ -284,7 +278,7 @@ void arm64_branch_exception(unsigned int vcpu, int exception)
 		t->score->pending = 0;
 		settle(t);
 	} else {
-		went(vcpu, t, pc, present_state(vcpu));
+		went(t, pc, present_state(vcpu));
 	}
 }
 
@@ -308,7 +302,7 @@ void arm64_branch_delivered(unsigned int vcpu, const struct arm64_qemu_exception
 		.to_a32 = !arm64_qemu_is_a64(vcpu),
 		.cycles = count_cycles(&trails[vcpu].clock, ARM64_PMU_LEVELS),
 	};
-	report(vcpu, &b);
+	arm64_brbe_branch(trails[vcpu].pmu, &b, true);
 }
 
 /* ---- generated code ---- */
@@ -342,8 +336,10 @@ void arm64_branch_gen(struct qemu_plugin_tb *tb, struct qemu_plugin_insn *at,
 		      struct qemu_plugin_insn *insn, enum arm64_pmu_level level, unsigned int class)
 {
 	uint64_t offset = plugin_api.insn_vaddr(insn) - plugin_api.tb_vaddr(tb);
-	uint64_t pending = PENDING | offset | (class & PENDING_CLASS) << PENDING_CLASS_SHIFT |
-			   (uint64_t)level << PENDING_LEVEL_SHIFT;
+	uint64_t known = class & ARM64_INSN_ERET ? KNOWN_ALWAYS : 1u << level;
+	uint64_t pending = PENDING | offset | (uint64_t)type_of(class) << PENDING_TYPE_SHIFT |
+			   (class & ARM64_INSN_CONDITIONAL ? PENDING_CONDITIONAL : 0) |
+			   (uint64_t)level << PENDING_LEVEL_SHIFT | known << PENDING_KNOWN_SHIFT;
 
 	if (!count_is_live(ARM64_PMU_RECORDS))
 		return;
@@ -356,10 +352,8 @@ void arm64_branch_gen(struct qemu_plugin_tb *tb, struct qemu_plugin_insn *at,
 
 /**
  * arm64_branch_init() - prepare for reporting branches
- * @taken: called for each reported branch
  */
-void arm64_branch_init(void (*taken)(unsigned int vcpu, const struct arm64_branch *branch))
+void arm64_branch_init(void)
 {
-	report = taken;
 	scores = plugin_api.scoreboard_new(sizeof(struct score));
 }

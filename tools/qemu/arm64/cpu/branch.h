@@ -11,8 +11,8 @@
 #include "arm64/brbe/brbe.h"
 #include "arm64/qemu.h"
 
-void arm64_branch_init(void (*taken)(unsigned int vcpu, const struct arm64_branch *branch));
-uint64_t arm64_branch_record(unsigned int vcpu, unsigned int levels);
+void arm64_branch_init(void);
+uint64_t arm64_branch_record(unsigned int vcpu, struct arm64_pmu *pmu, unsigned int levels);
 
 /* An exception is about to be taken (the number is QEMU's); an exception has been taken */
 void arm64_branch_exception(unsigned int vcpu, int exception);

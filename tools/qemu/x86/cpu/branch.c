@@ -14,6 +14,7 @@
 #include "pmu/count.h"
 #include "x86/cpu/branch.h"
 #include "x86/cpu/decode.h"
+#include "x86/lbr/record.h"
 #include "x86/qemu.h"
 
 #define VECTOR_DB	1
@@ -23,10 +24,16 @@
 #define PENDING_OFFSET		UINT64_C(0xffff)	/* from the start of its block */
 #define PENDING_LENGTH_SHIFT	16
 #define PENDING_LENGTH		UINT64_C(0xff)
-#define PENDING_CLASS_SHIFT	24
-#define PENDING_CLASS		UINT64_C(0xff)
-#define PENDING_RING_SHIFT	32
-#define PENDING_RING		UINT64_C(3)
+#define PENDING_TYPE_SHIFT	24
+#define PENDING_TYPE		UINT64_C(0xf)
+#define PENDING_CONDITIONAL	(UINT64_C(1) << 28)
+#define PENDING_FAULTING	(UINT64_C(1) << 29)
+#define PENDING_KNOWN_SHIFT	32	/* the branch is known with one of these bits in trail.known */
+#define PENDING_PREDICTOR_SHIFT	40	/* index in struct count_predictor */
+#define PENDING_PREDICTOR	UINT64_C(0x7ff)
+
+/* trail.known, above the rings: the address of a far branch is always known. */
+#define KNOWN_ALWAYS		(1u << X86_PMU_RINGS)
 
 /**
  * struct score - the fields of a vCPU that generated code reads and writes
@@ -44,6 +51,9 @@ struct score {
  * struct trail - the fields of a vCPU that only C code uses
  * @score: the vCPU's score, NULL before software turns branch records on. All vCPUs exist then, so
  *	the score does not move
+ * @pmu: the vCPU's PMU
+ * @predictor: the vCPU's predictor
+ * @known: bitmap of the rings with blocks that call back, and KNOWN_ALWAYS
  * @pc: RIP
  * @block: address of the block that called back last
  * @ending: the pending branch is the last one to report
@@ -51,6 +61,9 @@ struct score {
  */
 static struct trail {
 	struct score *score;
+	struct x86_pmu *pmu;
+	struct count_predictor *predictor;
+	unsigned int known;
 	const uint64_t *pc;
 	uint64_t block;
 	bool ending;
@@ -58,7 +71,6 @@ static struct trail {
 } trails[PMU_VCPUS_MAX];
 
 static struct qemu_plugin_scoreboard *scores;
-static void (*report)(unsigned int vcpu, const struct x86_lbr_branch *branch);
 
 #define FIELD(name) ((struct plugin_slot) { scores, offsetof(struct score, name) })
 
@@ -77,16 +89,10 @@ static enum x86_lbr_type type_of(unsigned int class)
 	return indirect ? X86_LBR_INDIRECT_JUMP : X86_LBR_JUMP;
 }
 
-static unsigned int class_of(uint64_t pending)
-{
-	return pending >> PENDING_CLASS_SHIFT & PENDING_CLASS;
-}
-
 /* Check whether the address of a branch is known: its block has called back at its start. */
-static bool is_known(const struct score *s, uint64_t pending)
+static bool is_known(const struct trail *t, uint64_t pending)
 {
-	return pending && (class_of(pending) & X86_INSN_FAR ||
-			   s->heads[pending >> PENDING_RING_SHIFT & PENDING_RING]);
+	return pending >> PENDING_KNOWN_SHIFT & t->known;
 }
 
 static uint64_t address_of(const struct trail *t, uint64_t pending)
@@ -94,68 +100,93 @@ static uint64_t address_of(const struct trail *t, uint64_t pending)
 	return t->block + (pending & PENDING_OFFSET);
 }
 
-static void set_heads(struct score *s, unsigned int rings)
+static void set_heads(struct trail *t, unsigned int rings)
 {
 	unsigned int ring;
 
 	for (ring = 0; ring < X86_PMU_RINGS; ring++)
-		s->heads[ring] = rings >> ring & 1;
-	s->any = rings;
+		t->score->heads[ring] = rings >> ring & 1;
+	t->score->any = rings;
+	t->known = rings | KNOWN_ALWAYS;
 }
 
-static void report_pending(unsigned int vcpu, const struct trail *t, uint64_t pending, uint64_t to,
+static void report_pending(const struct trail *t, uint64_t pending, uint64_t to,
 			   enum x86_pmu_ring ring)
 {
-	unsigned int class = class_of(pending);
 	uint64_t from = address_of(t, pending);
 	uint64_t next = from + (pending >> PENDING_LENGTH_SHIFT & PENDING_LENGTH);
-	struct x86_lbr_branch b = { .from = from, .to = to, .next = to == next };
+	bool conditional = pending & PENDING_CONDITIONAL;
+	struct x86_lbr_branch b = {
+		.from = from, .to = to, .next = to == next,
+		.type = pending >> PENDING_TYPE_SHIFT & PENDING_TYPE,
+		.kernel = x86_pmu_is_kernel(ring),
+		.cycles = count_cycles(&t->clock, X86_PMU_RINGS),
+	};
 
 	/*
 	 * QEMU restarts the branch without an exception if the branch writes to the page of its
 	 * own code, or accesses a device.
 	 */
-	if (class & X86_INSN_FAULTING && to == from)
+	if (to == from && pending & PENDING_FAULTING)
 		return;
-	if (class & X86_INSN_CONDITIONAL) {
-		b.mispredicted = count_mispredicted(vcpu, next, !b.next);
-		if (b.next)
-			return;
-	}
-	b.type = type_of(class);
-	b.kernel = x86_pmu_is_kernel(ring);
-	b.cycles = count_cycles(&t->clock, X86_PMU_RINGS);
-	report(vcpu, &b);
+	b.mispredicted = count_predicted(t->predictor, conditional, next, !b.next);
+	if (!(conditional && b.next))
+		x86_pmu_branch(t->pmu, &b);
 }
 
 static void end(struct trail *t)
 {
 	t->ending = false;
-	set_heads(t->score, 0);
+	set_heads(t, 0);
 }
 
 /* Report the pending branch, if any, with its target and the ring of the target. */
-static void went(unsigned int vcpu, struct trail *t, uint64_t to, enum x86_pmu_ring ring)
+static void went(struct trail *t, uint64_t to, enum x86_pmu_ring ring)
 {
-	struct score *s = t->score;
-	uint64_t pending = s->pending;
+	uint64_t pending = t->score->pending;
 
 	if (!pending)
 		return;
-	s->pending = 0;
-	if (is_known(s, pending))
-		report_pending(vcpu, t, pending, to, ring);
+	t->score->pending = 0;
+	if (is_known(t, pending))
+		report_pending(t, pending, to, ring);
 	if (t->ending)
 		end(t);
 }
 
-static void block_begins(unsigned int vcpu, void *ring)
-{
-	struct trail *t = &trails[vcpu];
-	uint64_t pc = *t->pc;
+/* The userdata of block_begins(): the ring, and whether it is the kernel's */
+#define BEGINS_KERNEL_SHIFT	8
 
-	went(vcpu, t, pc, (uintptr_t)ring);
+/*
+ * Called at the start of a block. Nearly each time, a branch is pending that went() reports without
+ * any special case. This function then does the same as went(), with hardly any branch that
+ * depends on the guest's: the host would mispredict them.
+ */
+static void block_begins(unsigned int vcpu, void *userdata)
+{
+	unsigned int ring = (uintptr_t)userdata & ((1 << BEGINS_KERNEL_SHIFT) - 1);
+	struct trail *t = &trails[vcpu];
+	uint64_t pc = *t->pc, pending = t->score->pending, from = address_of(t, pending);
+	uint64_t next = from + (pending >> PENDING_LENGTH_SHIFT & PENDING_LENGTH);
+	bool taken = (pc != next) | !(pending & PENDING_CONDITIONAL);
+	struct x86_lbr_branch b;
+
+	if (!is_known(t, pending) || t->ending || pc == from || count_follows ||
+	    !t->pmu->lbr.simple) {
+		went(t, pc, ring);
+		t->block = pc;
+		return;
+	}
+	t->score->pending = 0;
 	t->block = pc;
+	b = (struct x86_lbr_branch) {
+		.from = from, .to = pc, .type = pending >> PENDING_TYPE_SHIFT & PENDING_TYPE,
+		.kernel = (uintptr_t)userdata >> BEGINS_KERNEL_SHIFT,
+		.cycles = count_cycles(&t->clock, X86_PMU_RINGS),
+		.mispredicted = count_predict(t->predictor, pending >> PENDING_PREDICTOR_SHIFT &
+					      PENDING_PREDICTOR, taken),
+	};
+	x86_lbr_record(t->pmu, &b, taken);
 }
 
 static bool is_recording(unsigned int vcpu)
@@ -168,27 +199,30 @@ static bool is_recording(unsigned int vcpu)
 /**
  * x86_branch_record() - set the rings with reported branches
  * @vcpu: index of the vCPU; called in its thread
+ * @pmu: its PMU
  * @rings: bitmap of the rings that a reported branch ends in; if 0, the branch being executed is
  *	the last one
  *
  * Return: the cycles of the vCPU so far.
  */
-uint64_t x86_branch_record(unsigned int vcpu, unsigned int rings)
+uint64_t x86_branch_record(unsigned int vcpu, struct x86_pmu *pmu, unsigned int rings)
 {
 	struct score *s = plugin_api.scoreboard_find(scores, vcpu);
 	struct trail *t = &trails[vcpu];
 
 	t->score = s;
+	t->pmu = pmu;
+	t->predictor = count_predictor(vcpu);
 	t->pc = x86_qemu_pc_field(vcpu);
 	t->clock = count_clock(vcpu);
-	if (!rings && s->any && is_known(s, s->pending)) {
+	if (!rings && s->any && is_known(t, s->pending)) {
 		/* The next block has to call back, in any ring. */
 		t->ending = true;
-		set_heads(s, X86_PMU_ALL_RINGS);
+		set_heads(t, X86_PMU_ALL_RINGS);
 	} else {
 		t->ending = false;
 		s->pending = 0;
-		set_heads(s, rings);
+		set_heads(t, rings);
 	}
 	return count_cycles(&t->clock, X86_PMU_RINGS);
 }
@@ -211,11 +245,11 @@ void x86_branch_exception(unsigned int vcpu, int vector, uint64_t pc, bool in_fe
 
 	if (!is_recording(vcpu))
 		return;
-	if (!in_fetch && vector != VECTOR_DB && is_known(t->score, t->score->pending) &&
+	if (!in_fetch && vector != VECTOR_DB && is_known(t, t->score->pending) &&
 	    address_of(t, t->score->pending) == pc)
 		t->score->pending = 0;
 	else
-		went(vcpu, t, pc, x86_qemu_ring(vcpu));
+		went(t, pc, x86_qemu_ring(vcpu));
 }
 
 /**
@@ -226,7 +260,7 @@ void x86_branch_exception(unsigned int vcpu, int vector, uint64_t pc, bool in_fe
 void x86_branch_interrupt(unsigned int vcpu, uint64_t pc)
 {
 	if (is_recording(vcpu))
-		went(vcpu, &trails[vcpu], pc, x86_qemu_ring(vcpu));
+		went(&trails[vcpu], pc, x86_qemu_ring(vcpu));
 }
 
 /**
@@ -247,7 +281,7 @@ void x86_branch_delivered(unsigned int vcpu, uint64_t from, uint64_t to)
 		.kernel = x86_pmu_is_kernel(x86_qemu_ring(vcpu)),
 		.cycles = count_cycles(&t->clock, X86_PMU_RINGS),
 	};
-	report(vcpu, &b);
+	x86_pmu_branch(t->pmu, &b);
 	if (t->ending)
 		end(t);
 }
@@ -263,6 +297,7 @@ void x86_branch_delivered(unsigned int vcpu, uint64_t from, uint64_t to)
 void x86_branch_gen_start(struct qemu_plugin_tb *tb, enum x86_pmu_ring ring,
 			  unsigned int class)
 {
+	uintptr_t state = ring | x86_pmu_is_kernel(ring) << BEGINS_KERNEL_SHIFT;
 	struct plugin_slot slot = FIELD(heads);
 
 	if (!count_is_live(X86_PMU_RECORDS))
@@ -271,7 +306,7 @@ void x86_branch_gen_start(struct qemu_plugin_tb *tb, enum x86_pmu_ring ring,
 	if (class & X86_INSN_FAR)
 		slot = FIELD(any);
 	plugin_api.register_vcpu_tb_exec_cond_cb(tb, block_begins, 0, PLUGIN_COND_NE, slot, 0,
-						 (void *)(uintptr_t)ring);
+						 (void *)state);
 }
 
 /**
@@ -286,10 +321,15 @@ void x86_branch_gen(struct qemu_plugin_tb *tb, struct qemu_plugin_insn *at,
 		    struct qemu_plugin_insn *insn, enum x86_pmu_ring ring, unsigned int class)
 {
 	uint64_t offset = plugin_api.insn_vaddr(insn) - plugin_api.tb_vaddr(tb);
+	uint64_t next = plugin_api.insn_vaddr(insn) + plugin_api.insn_size(insn);
+	uint64_t predictor = count_predictor_index(class & X86_INSN_CONDITIONAL, next);
+	uint64_t known = class & X86_INSN_FAR ? KNOWN_ALWAYS : 1u << ring;
 	uint64_t pending = PENDING | offset |
 			   (uint64_t)plugin_api.insn_size(insn) << PENDING_LENGTH_SHIFT |
-			   (class & PENDING_CLASS) << PENDING_CLASS_SHIFT |
-			   (uint64_t)ring << PENDING_RING_SHIFT;
+			   (uint64_t)type_of(class) << PENDING_TYPE_SHIFT |
+			   (class & X86_INSN_CONDITIONAL ? PENDING_CONDITIONAL : 0) |
+			   (class & X86_INSN_FAULTING ? PENDING_FAULTING : 0) |
+			   known << PENDING_KNOWN_SHIFT | predictor << PENDING_PREDICTOR_SHIFT;
 
 	if (count_is_live(X86_PMU_RECORDS))
 		plugin_api.register_vcpu_insn_exec_inline_per_vcpu(at, PLUGIN_STORE,
@@ -298,10 +338,8 @@ void x86_branch_gen(struct qemu_plugin_tb *tb, struct qemu_plugin_insn *at,
 
 /**
  * x86_branch_init() - prepare for reporting branches
- * @taken: called for each reported branch
  */
-void x86_branch_init(void (*taken)(unsigned int vcpu, const struct x86_lbr_branch *branch))
+void x86_branch_init(void)
 {
-	report = taken;
 	scores = plugin_api.scoreboard_new(sizeof(struct score));
 }

@@ -11,8 +11,8 @@
 #include "pmu/qemu.h"
 #include "x86/registers/model.h"
 
-void x86_branch_init(void (*taken)(unsigned int vcpu, const struct x86_lbr_branch *branch));
-uint64_t x86_branch_record(unsigned int vcpu, unsigned int rings);
+void x86_branch_init(void);
+uint64_t x86_branch_record(unsigned int vcpu, struct x86_pmu *pmu, unsigned int rings);
 
 /* Called by the hooks of struct x86_qemu_hooks */
 void x86_branch_exception(unsigned int vcpu, int vector, uint64_t pc, bool in_fetch);

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "common/plugin.h"
+#include "x86/lbr/record.h"
 #include "x86/registers/maker.h"
 
 /* IA32_DEBUGCTL, DbgCtl */
@@ -35,20 +36,9 @@
 /* DBG_EXTN_CFG */
 #define EXTN_LBRV2_ENABLED	(UINT64_C(1) << 6)
 
-/* MSR_LBR_INFO_x, IA32_LBR_x_INFO; only IA32_LBR_x_INFO has the type and INFO_CYCLES_VALID. */
-#define INFO_CYCLES_MAX		UINT64_C(0xffff)
 #define INFO_COUNT_SHIFT	32	/* of counter 0; the next ones follow */
 #define INFO_COUNT_BITS		2
 #define INFO_COUNT_MAX		3
-#define INFO_TYPE_SHIFT		56
-#define INFO_CYCLES_VALID	(UINT64_C(1) << 60)
-#define INFO_MISPREDICTED	(UINT64_C(1) << 63)
-
-/* SAMP_BR_FROM, SAMP_BR_TO */
-#define AMD_ADDRESS		((UINT64_C(1) << 58) - 1)
-#define AMD_FROM_MISPREDICTED	(UINT64_C(1) << 63)
-#define AMD_TO_SPECULATIVE	(UINT64_C(1) << 62)
-#define AMD_TO_VALID		(UINT64_C(1) << 63)
 
 /* The bit number of each type in the SELECT registers, and in IA32_LBR_CTL */
 static const struct {
@@ -144,12 +134,18 @@ uint32_t x86_lbr_needs(const struct x86_pmu *pmu)
  */
 void x86_lbr_update(struct x86_pmu *pmu)
 {
+	const struct x86_lbr_config *config = &pmu->config->lbr;
 	unsigned int rings = wanted_rings(pmu);
 	uint64_t cycles;
 
 	pmu->lbr.types[false] = wanted_types(pmu, false);
 	pmu->lbr.types[true] = wanted_types(pmu, true);
 	pmu->lbr.calls = is_call_stack(pmu);
+	if (config->kind == X86_LBR_ARCH) {
+		pmu->lbr.info = X86_LBR_INFO_CYCLES_VALID;
+		pmu->lbr.info_type = X86_LBR_INFO_TYPE;
+	}
+	pmu->lbr.simple = !pmu->lbr.calls && !config->counters && !config->lose && !config->tear;
 	if (rings == pmu->lbr.rings)
 		return;
 	if (rings)
@@ -222,20 +218,6 @@ static bool every(uint64_t n, uint64_t i)
 	return n && i % n == 0;
 }
 
-/*
- * AMD's records show whether a branch was executed speculatively and retired: here, each
- * conditional branch that was predicted correctly.
- */
-static struct x86_lbr_entry amd_entry(const struct x86_lbr_branch *b)
-{
-	return (struct x86_lbr_entry) {
-		.from = (b->from & AMD_ADDRESS) | (b->mispredicted ? AMD_FROM_MISPREDICTED : 0),
-		.to = (b->to & AMD_ADDRESS) | AMD_TO_VALID |
-		      (b->type == X86_LBR_CONDITIONAL && !b->mispredicted ?
-		       AMD_TO_SPECULATIVE : 0),
-	};
-}
-
 /**
  * x86_lbr_counted() - add the update of a counter to the event counts of the next record
  * @pmu: the PMU
@@ -287,23 +269,6 @@ static uint64_t counts_of(struct x86_pmu *pmu)
 	return info;
 }
 
-static struct x86_lbr_entry intel_entry(struct x86_pmu *pmu, const struct x86_lbr_branch *b)
-{
-	uint64_t cycles = b->cycles - pmu->lbr.cycles;
-	struct x86_lbr_entry e = {
-		.from = b->from,
-		.to = b->to,
-		.info = (cycles < INFO_CYCLES_MAX ? cycles : INFO_CYCLES_MAX) |
-			(b->mispredicted ? INFO_MISPREDICTED : 0),
-	};
-
-	if (pmu->config->lbr.kind == X86_LBR_ARCH)
-		e.info |= INFO_CYCLES_VALID | (uint64_t)b->type << INFO_TYPE_SHIFT;
-	if (pmu->config->lbr.counters)
-		e.info |= counts_of(pmu);
-	return e;
-}
-
 /**
  * x86_pmu_branch() - record a taken branch, if software has enabled its type
  * @pmu: the PMU of this thread's CPU
@@ -315,12 +280,17 @@ void x86_pmu_branch(struct x86_pmu *pmu, const struct x86_lbr_branch *branch)
 	struct x86_lbr *lbr = &pmu->lbr;
 	struct x86_lbr_entry e;
 
+	if (lbr->simple) {
+		x86_lbr_record(pmu, branch, true);
+		return;
+	}
 	if (!(lbr->types[branch->kernel] >> branch->type & 1) ||
 	    (lbr->calls && !follow_calls(lbr, branch)))
 		return;
-
 	lbr->records++;
-	e = config->kind == X86_LBR_AMD ? amd_entry(branch) : intel_entry(pmu, branch);
+	e = x86_lbr_make_entry(pmu, branch);
+	if (config->counters)
+		e.info |= counts_of(pmu);
 	lbr->cycles = branch->cycles;
 	if (every(config->lose, lbr->records))
 		return;

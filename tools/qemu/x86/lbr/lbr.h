@@ -81,7 +81,7 @@ struct x86_lbr_entry {
 
 /**
  * struct x86_lbr - LBR of one CPU
- * @entry: a ring of @depth records
+ * @entry: a ring of @depth records, and at the end one that is not read
  * @top: position of the youngest record; MSR_LASTBRANCH_TOS
  * @depth: the present number of records
  * @select: MSR_LBR_SELECT, AMD's LBR_SELECT
@@ -89,12 +89,15 @@ struct x86_lbr_entry {
  * @cycles: the CPU's count of cycles at the youngest record, or when recording began
  * @types: bitmaps of the types to record, of branches that end in user space and in the kernel
  * @calls: LBR is in call stack mode
+ * @simple: records depend on their branches only: no call stack, no event counts, no faults
+ * @info: bits that are set in each record's register
+ * @info_type: the bits of a record's register that show the type of the branch
  * @rings: bitmap of the rings with branches that the CPU reports
  * @records: statistics: number of records
  * @happened: event counts since the youngest record, as of the counters' last update
  */
 struct x86_lbr {
-	struct x86_lbr_entry entry[X86_LBR_MAX];
+	struct x86_lbr_entry entry[X86_LBR_MAX + 1];
 	uint64_t top;
 	unsigned int depth;
 	uint64_t select;
@@ -102,6 +105,9 @@ struct x86_lbr {
 	uint64_t cycles;
 	unsigned int types[2];
 	bool calls;
+	bool simple;
+	uint64_t info;
+	uint64_t info_type;
 	unsigned int rings;
 	uint64_t records;
 	int64_t happened[X86_LBR_COUNTERS];
