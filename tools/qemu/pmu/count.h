@@ -18,7 +18,7 @@
 #define COUNT_LEVELS_MAX	4
 
 /* The fields of the word that instructions and branches share */
-#define COUNT_INSTRUCTIONS_SHIFT	32
+#define COUNT_INSTRUCTIONS_SHIFT	20
 #define COUNT_BRANCHES_MASK		((UINT64_C(1) << COUNT_INSTRUCTIONS_SHIFT) - 1)
 
 /* The smallest page size of the supported architectures */
@@ -75,7 +75,7 @@ struct count_config {
 
 /**
  * struct count_clock - the parts of a vCPU's count of cycles, for code that reads it often
- * @word: by level: instructions in the upper half, branches in the lower
+ * @word: by level: instructions in the upper bits, branches in the lower
  * @origin: the rest
  */
 struct count_clock {
@@ -87,16 +87,18 @@ struct count_clock {
  * count_cycles() - return a vCPU's count of cycles
  * @clock: from count_clock()
  * @levels: number of levels; a constant of the caller
+ *
+ * The branches of all levels together fit in the lower bits, see word.c.
  */
 static inline uint64_t count_cycles(const struct count_clock *clock, unsigned int levels)
 {
-	uint64_t cycles = *clock->origin;
+	uint64_t sum = 0;
 	unsigned int i;
 
 	for (i = 0; i < levels; i++)
-		cycles += ((int64_t)clock->word[i] >> COUNT_INSTRUCTIONS_SHIFT) +
-			  (clock->word[i] & COUNT_BRANCHES_MASK);
-	return cycles;
+		sum += clock->word[i];
+	return *clock->origin + ((int64_t)sum >> COUNT_INSTRUCTIONS_SHIFT) +
+	       (sum & COUNT_BRANCHES_MASK);
 }
 
 #define COUNT_PREDICTOR_ENTRIES	1024

@@ -22,12 +22,16 @@
  * @not_taken: about the last conditional branch: the page offset of the next instruction, PENDING,
  *	and TWINS if the branch's target has the same offset in another page; 0 once the branch is
  *	counted
+ * @unused: makes the size a power of two
  */
 struct score {
 	uint64_t word[COUNT_LEVELS_MAX];
 	uint64_t slot[COUNT_KINDS_MAX * COUNT_LEVELS_MAX];
 	uint64_t not_taken;
+	uint64_t unused[256 - COUNT_LEVELS_MAX * (COUNT_KINDS_MAX + 1) - 1];
 };
+
+PMU_SCORE_SIZE(struct score);
 
 /**
  * struct counting - the fields of a vCPU that only C code uses

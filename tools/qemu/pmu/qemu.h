@@ -26,6 +26,13 @@ struct plugin_slot {
 	size_t offset;
 };
 
+/*
+ * Check the size of a scoreboard's entry. With several vCPUs, generated code multiplies the vCPU's
+ * index by the size: a shift is faster. Entries of different vCPUs share no cache line.
+ */
+#define PMU_SCORE_SIZE(type)	_Static_assert(sizeof(type) >= 128 && \
+					       !(sizeof(type) & (sizeof(type) - 1)), #type)
+
 enum plugin_cond { PLUGIN_COND_NE = 3, PLUGIN_COND_LT = 4, PLUGIN_COND_GE = 7 };
 enum plugin_op { PLUGIN_ADD, PLUGIN_STORE };
 enum plugin_rw { PLUGIN_READ = 1, PLUGIN_WRITE = 2, PLUGIN_READ_WRITE = 3 };

@@ -2,16 +2,23 @@
 /*
  * The word that counts instructions, branches and cycles, one for each vCPU and level.
  *
- * Generated code adds to instructions and branches at once. Instructions have the upper half, which
- * starts at minus a distance. Branches have the lower half. Cycles are the sum of both. No kind in
- * the word advances faster than two for each instruction. So generated code checks the upper half
- * only, and C code then compares each kind with its limit.
+ * Generated code adds to instructions and branches at once. Instructions have the upper bits, which
+ * start at minus a distance. Branches have the lower bits. Cycles are the sum of both. No kind in
+ * the word advances faster than two for each instruction. So generated code checks the upper bits
+ * only, and C code then compares each kind with its limit. Between two words that C code sets, the
+ * lower bits of all levels together do not overflow: count_cycles() adds up whole words. What
+ * generated code adds mostly fits in the immediate operand of an x86-64 instruction.
  */
 #include "pmu/counting.h"
 
 /* More than the branches that are ever taken back */
 #define BRANCHES_START		UINT64_C(0x10000)
-#define DISTANCE_MAX		INT64_C(0x7fffffff)
+#define DISTANCE_MAX		INT64_C(0x20000)
+/* More than the branches that are counted beyond the distance, before a block comes to its check */
+#define BRANCHES_BEYOND		UINT64_C(0x10000)
+
+_Static_assert(COUNT_LEVELS_MAX * (BRANCHES_START + DISTANCE_MAX + BRANCHES_BEYOND) <=
+	       COUNT_BRANCHES_MASK + 1, "branches of all levels have room in the lower bits");
 
 /**
  * word_count() - return the count of a kind in the word

@@ -38,12 +38,16 @@
  * @heads: by level: the starts of blocks at this level call back
  * @any: the starts of blocks at any level call back
  * @pending: the branch that began last, 0 once it is handled
+ * @unused: see PMU_SCORE_SIZE()
  */
 struct score {
 	uint64_t heads[ARM64_PMU_LEVELS];
 	uint64_t any;
 	uint64_t pending;
+	uint64_t unused[16 - ARM64_PMU_LEVELS - 2];
 };
+
+PMU_SCORE_SIZE(struct score);
 
 /**
  * struct trail - the fields of a vCPU that only C code uses

@@ -40,12 +40,16 @@
  * @heads: by ring: the starts of blocks in this ring call back
  * @any: the starts of blocks in any ring call back
  * @pending: the branch that began last, 0 once it is handled
+ * @unused: see PMU_SCORE_SIZE()
  */
 struct score {
 	uint64_t heads[X86_PMU_RINGS];
 	uint64_t any;
 	uint64_t pending;
+	uint64_t unused[16 - X86_PMU_RINGS - 2];
 };
+
+PMU_SCORE_SIZE(struct score);
 
 /**
  * struct trail - the fields of a vCPU that only C code uses

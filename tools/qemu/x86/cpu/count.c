@@ -23,10 +23,14 @@
  * struct score - the fields of a vCPU that generated code writes
  * @last: the repeated string instruction, or the branch that may fault, that began last. 0 if a
  *	block has begun since: both kinds of instructions end their block.
+ * @unused: see PMU_SCORE_SIZE()
  */
 struct score {
 	uint64_t last;
+	uint64_t unused[15];
 };
+
+PMU_SCORE_SIZE(struct score);
 
 static struct qemu_plugin_scoreboard *scores;
 

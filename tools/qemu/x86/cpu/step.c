@@ -20,10 +20,14 @@
 /**
  * struct score - the fields of a vCPU that generated code reads
  * @any: instructions of any ring are reported
+ * @unused: see PMU_SCORE_SIZE()
  */
 struct score {
 	uint64_t any;
+	uint64_t unused[15];
 };
+
+PMU_SCORE_SIZE(struct score);
 
 /* The counts that an instruction adds to before it is known whether it retires */
 static const enum x86_pmu_kind accesses[] = {
