@@ -8,6 +8,12 @@
  * A distribution may have backported a change, so that the version does not tell. Kbuild searches
  * the kernel's headers for the change and defines COMPAT_HAVE_*. The defaults below, by version,
  * apply only where Kbuild has not defined the macro.
+ *
+ * Three tests are by version alone, since the change is in no header. If a distribution has
+ * backported the change, the driver works, and
+ * - COMPAT_NOTIFIES_EVERY_SWITCH: per-CPU events have no large PEBS;
+ * - COMPAT_SNAPSHOT_IS_INLINED: the driver takes over a function that programs do not call;
+ * - COMPAT_BUILTIN_LACKS_PMUS_OF_*: a boot loads the module in vain.
  */
 #ifndef _COREPMU_COMPAT_H
 #define _COREPMU_COMPAT_H
@@ -417,12 +423,15 @@ static struct syscore_ops _name = {				\
 
 /*
  * Parameters of probes on KVM's tracepoints on x86, after the probe's data (arch/x86/kvm/trace.h).
- * 6.9 added force_immediate_exit. No header shows the change: the version decides. Only a kernel
- * with CFI compares the parameters.
+ * 6.9 added force_immediate_exit, together with a parameter of vcpu_run() in struct kvm_x86_ops;
+ * Debian's 6.1 has both. Only a kernel with CFI compares the parameters.
  */
 struct kvm_vcpu;
 
-#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 9, 0)
+#ifndef COMPAT_HAVE_KVM_ENTRY_EXIT
+#define COMPAT_HAVE_KVM_ENTRY_EXIT	(LINUX_VERSION_CODE >= KERNEL_VERSION(6, 9, 0))
+#endif
+#if COMPAT_HAVE_KVM_ENTRY_EXIT
 #define COMPAT_KVM_ENTRY_ARGS	struct kvm_vcpu *vcpu, bool force_immediate_exit
 #else
 #define COMPAT_KVM_ENTRY_ARGS	struct kvm_vcpu *vcpu
