@@ -37,8 +37,6 @@
 #define ARCH_CONFIG1_LONG	1ULL
 /* attr.config1: the event requests reads by user space. */
 #define ARCH_CONFIG1_RDPMC	2ULL
-/* First bit of sample_regs_* that the architecture does not define. */
-#define ARCH_BAD_REGS		(1ULL << 63)
 /* errno of the PMU for exclude_idle, which it cannot honour */
 #define ARCH_EXCLUDE_IDLE	(-EOPNOTSUPP)
 #define ARCH_SENSELESS_EVENT	(-ENOENT)

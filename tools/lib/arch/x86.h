@@ -39,8 +39,6 @@ static inline unsigned int arch_loop_cycles(const char *pmu)
 #define ARCH_USER_READ_FILE	"/sys/bus/event_source/devices/%s/rdpmc"
 /* Signal of a read that is not allowed */
 #define ARCH_USER_READ_SIGNAL	SIGSEGV
-/* XMM registers, which only PEBS samples */
-#define ARCH_BAD_REGS		(1ULL << 63)
 #define ARCH_EXCLUDE_IDLE	0
 #define ARCH_SENSELESS_EVENT	(-EINVAL)
 #define ARCH_DEFAULT_PMU	"corepmu"

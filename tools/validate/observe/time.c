@@ -98,45 +98,41 @@ static void pairs_take_turns(void)
 	take_turns(true);
 }
 
-static void exclusive_and_other(void)
+/* Let two events that are not alike take turns. */
+static void share_time(struct perf_event_attr *first, const char *its_name,
+		       struct perf_event_attr *second, const char *name)
 {
-	struct perf_event_attr attr;
 	struct event_times times;
 	int fds[2], i;
 
-	attr_instructions(&attr);
-	attr.read_format = FORMAT_TIMES;
-	attr.disabled = 0;
-	attr.exclusive = 1;
-	fds[0] = event_open(&attr, 0, -1, -1, 0);
-	attr.exclusive = 0;
-	fds[1] = event_open(&attr, 0, -1, -1, 0);
+	first->read_format = FORMAT_TIMES;
+	first->disabled = 0;
+	fds[0] = event_open(first, 0, -1, -1, 0);
+	second->read_format = FORMAT_TIMES;
+	second->disabled = 0;
+	fds[1] = event_open(second, 0, -1, -1, 0);
 	for (i = 0; i < ROUNDS; i++)
 		one_loop();
 	for (i = 0; i < 2; i++)
 		if (event_read_times(fds[i], &times))
-			answer("%s about %u percent", i ? "other" : "exclusive", share(&times));
+			answer("%s about %u percent", i ? name : its_name, share(&times));
+}
+
+static void exclusive_and_other(void)
+{
+	struct perf_event_attr exclusive = pmu.instructions, other = pmu.instructions;
+
+	exclusive.exclusive = 1;
+	share_time(&exclusive, "exclusive", &other, "other");
 }
 
 static void exclusive_and_pinned(void)
 {
-	struct perf_event_attr attr;
-	struct event_times times;
-	int fds[2], i;
+	struct perf_event_attr pinned = pmu.instructions, exclusive = pmu.instructions;
 
-	attr_instructions(&attr);
-	attr.read_format = FORMAT_TIMES;
-	attr.disabled = 0;
-	attr.pinned = 1;
-	fds[0] = event_open(&attr, 0, -1, -1, 0);
-	attr.pinned = 0;
-	attr.exclusive = 1;
-	fds[1] = event_open(&attr, 0, -1, -1, 0);
-	for (i = 0; i < ROUNDS; i++)
-		one_loop();
-	for (i = 0; i < 2; i++)
-		if (event_read_times(fds[i], &times))
-			answer("%s about %u percent", i ? "exclusive" : "pinned", share(&times));
+	pinned.pinned = 1;
+	exclusive.exclusive = 1;
+	share_time(&pinned, "pinned", &exclusive, "exclusive");
 }
 
 static void software_leader(void)

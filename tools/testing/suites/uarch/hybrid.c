@@ -398,25 +398,29 @@ static void groups_are_of_one_kind(void)
 	}
 }
 
+/* Expect an event of a CPU to count a loop on it, and close the event. */
+static void cpu_counts(int fd)
+{
+	u64 before;
+
+	if (!expect_true("an event of a CPU", fd >= 0))
+		return;
+	event_enable(fd);
+	before = count_of(fd);
+	known_loop(LOOPS);
+	expect_true("at least those of the loop", count_of(fd) - before >= LOOP_INSNS * LOOPS);
+	close(fd);
+}
+
 static void cpus_of_one_kind(void)
 {
 	struct perf_event_attr attr;
 	struct kind *kind;
-	u64 before;
-	int fd;
 
 	for (kind = kinds; kind < KINDS_END; kind++) {
 		run_on(kind->cpu);
 		init_kind(&attr, kind, ARCH_EVENT_INSTRUCTIONS);
-		fd = event_open(&attr, -1, kind->cpu, -1, 0);
-		if (!expect_true("an event of a CPU", fd >= 0))
-			continue;
-		event_enable(fd);
-		before = count_of(fd);
-		known_loop(LOOPS);
-		expect_true("at least those of the loop",
-			    count_of(fd) - before >= LOOP_INSNS * LOOPS);
-		close(fd);
+		cpu_counts(event_open(&attr, -1, kind->cpu, -1, 0));
 		expect_eq("an event on a CPU of the other kind", -ENOENT,
 			  event_open(&attr, -1, other(kind)->cpu, -1, 0));
 	}
@@ -453,7 +457,6 @@ static void generic_of_a_kind(void)
 static void generic_of_none(void)
 {
 	struct kind *kind;
-	u64 before;
 	int fd;
 
 	fd = open_generic(0, 0, -1);
@@ -467,15 +470,7 @@ static void generic_of_none(void)
 
 	for (kind = kinds; kind < KINDS_END; kind++) {
 		run_on(kind->cpu);
-		fd = open_generic(0, -1, kind->cpu);
-		if (!expect_true("an event of a CPU", fd >= 0))
-			continue;
-		event_enable(fd);
-		before = count_of(fd);
-		known_loop(LOOPS);
-		expect_true("at least those of the loop",
-			    count_of(fd) - before >= LOOP_INSNS * LOOPS);
-		close(fd);
+		cpu_counts(open_generic(0, -1, kind->cpu));
 	}
 }
 

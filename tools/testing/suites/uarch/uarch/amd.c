@@ -70,49 +70,24 @@ const struct uarch uarch_amd[] = {
 	{
 		.name = "zen1", .family = 0x17, .model = 0x01,
 		.nameless = PERF_COUNT_HW_CACHE_L1D | PERF_COUNT_HW_CACHE_OP_PREFETCH << 8,
-		.events = {
-			{ common_events, ARRAY_SIZE(common_events) },
-			{ zen1_events, ARRAY_SIZE(zen1_events) },
-		},
-		.groups = {
-			{ zen_groups, ARRAY_SIZE(zen_groups) },
-		},
+		.events = { LIST(common_events), LIST(zen1_events) },
+		.groups = { LIST(zen_groups) },
 	}, {
 		.name = "zen2", .family = 0x17, .model = 0x31,
-		.events = {
-			{ common_events, ARRAY_SIZE(common_events) },
-			{ zen2_events, ARRAY_SIZE(zen2_events) },
-		},
-		.groups = {
-			{ zen_groups, ARRAY_SIZE(zen_groups) },
-		},
+		.events = { LIST(common_events), LIST(zen2_events) },
+		.groups = { LIST(zen_groups) },
 	}, {
 		.name = "zen3", .family = 0x19, .model = 0x01,
-		.events = {
-			{ common_events, ARRAY_SIZE(common_events) },
-			{ zen2_events, ARRAY_SIZE(zen2_events) },
-		},
-		.groups = {
-			{ zen_groups, ARRAY_SIZE(zen_groups) },
-		},
+		.events = { LIST(common_events), LIST(zen2_events) },
+		.groups = { LIST(zen_groups) },
 	}, {
 		.name = "zen4", .family = 0x19, .model = 0x11,
-		.events = {
-			{ common_events, ARRAY_SIZE(common_events) },
-			{ zen4_events, ARRAY_SIZE(zen4_events) },
-		},
-		.groups = {
-			{ zen_groups, ARRAY_SIZE(zen_groups) },
-		},
+		.events = { LIST(common_events), LIST(zen4_events) },
+		.groups = { LIST(zen_groups) },
 	}, {
 		.name = "zen5", .family = 0x1a, .model = 0x02,
-		.events = {
-			{ common_events, ARRAY_SIZE(common_events) },
-			{ zen4_events, ARRAY_SIZE(zen4_events) },
-		},
-		.groups = {
-			{ zen_groups, ARRAY_SIZE(zen_groups) },
-		},
+		.events = { LIST(common_events), LIST(zen4_events) },
+		.groups = { LIST(zen_groups) },
 	},
 	{ .name = NULL }
 };

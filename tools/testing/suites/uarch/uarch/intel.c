@@ -327,92 +327,53 @@ const struct uarch uarch_intel[] = {
 	{
 		.name = "haswell", .family = 6, .model = 0x3c,
 		.extra_regs = UARCH_EXTRA_REGS_HASWELL,
-		.events = {
-			{ common_events, ARRAY_SIZE(common_events) },
-			{ haswell_events, ARRAY_SIZE(haswell_events) },
-		},
-		.groups = {
-			{ haswell_groups, ARRAY_SIZE(haswell_groups) },
-		},
+		.events = { LIST(common_events), LIST(haswell_events) },
+		.groups = { LIST(haswell_groups) },
 	}, {
 		.name = "skylake", .family = 6, .model = 0x5e,
 		.extra_regs = UARCH_EXTRA_REGS_SKYLAKE,
-		.events = {
-			{ common_events, ARRAY_SIZE(common_events) },
-			{ skylake_events, ARRAY_SIZE(skylake_events) },
-		},
-		.groups = {
-			{ skylake_groups, ARRAY_SIZE(skylake_groups) },
-		},
+		.events = { LIST(common_events), LIST(skylake_events) },
+		.groups = { LIST(skylake_groups) },
 	}, {
 		.name = "icelake", .family = 6, .model = 0x6a,
 		.corrected = true,
 		.extra_regs = UARCH_EXTRA_REGS_SKYLAKE,
-		.events = {
-			{ common_events, ARRAY_SIZE(common_events) },
-			{ icelake_events, ARRAY_SIZE(icelake_events) },
-		},
-		.groups = {
-			{ eight_groups, ARRAY_SIZE(eight_groups) },
-		},
+		.events = { LIST(common_events), LIST(icelake_events) },
+		.groups = { LIST(eight_groups) },
 	}, {
 		.name = "sapphire-rapids", .family = 6, .model = 0x8f,
 		.corrected = true,
 		.extra_regs = UARCH_EXTRA_REGS_GOLDEN_COVE,
-		.events = {
-			{ common_events, ARRAY_SIZE(common_events) },
-			{ sapphire_rapids_events, ARRAY_SIZE(sapphire_rapids_events) },
-		},
-		.groups = {
-			{ eight_groups, ARRAY_SIZE(eight_groups) },
-			{ sapphire_rapids_groups, ARRAY_SIZE(sapphire_rapids_groups) },
-		},
+		.events = { LIST(common_events), LIST(sapphire_rapids_events) },
+		.groups = { LIST(eight_groups), LIST(sapphire_rapids_groups) },
 	}, {
 		/* Two CPU types: the first CPU has one, the second the other. */
 		.name = "golden-cove", .family = 6, .model = 0x97, .kind = "core", .cpu = 0,
 		.corrected = true,
 		.extra_regs = UARCH_EXTRA_REGS_GOLDEN_COVE,
-		.events = {
-			{ common_events, ARRAY_SIZE(common_events) },
-			{ sapphire_rapids_events, ARRAY_SIZE(sapphire_rapids_events) },
-		},
-		.groups = {
-			{ eight_groups, ARRAY_SIZE(eight_groups) },
-			{ sapphire_rapids_groups, ARRAY_SIZE(sapphire_rapids_groups) },
-		},
+		.events = { LIST(common_events), LIST(sapphire_rapids_events) },
+		.groups = { LIST(eight_groups), LIST(sapphire_rapids_groups) },
 	}, {
 		.name = "gracemont", .family = 6, .model = 0x97, .kind = "atom", .cpu = 1,
 		.corrected = true,
 		.extra_regs = UARCH_EXTRA_REGS_GRACEMONT,
 		.nameless = PERF_COUNT_HW_CACHE_ITLB | PERF_COUNT_HW_CACHE_RESULT_MISS << 16,
-		.events = {
-			{ gracemont_events, ARRAY_SIZE(gracemont_events) },
-		},
-		.groups = {
-			{ gracemont_groups, ARRAY_SIZE(gracemont_groups) },
-		},
+		.events = { LIST(gracemont_events) },
+		.groups = { LIST(gracemont_groups) },
 	}, {
 		.name = "lion-cove", .family = 6, .model = 0xbd, .kind = "core", .cpu = 0,
 		.other_model = 0xc6,
 		.corrected = true,
 		.extra_regs = UARCH_EXTRA_REGS_LION_COVE,
-		.events = {
-			{ lion_cove_events, ARRAY_SIZE(lion_cove_events) },
-		},
-		.groups = {
-			{ lion_cove_groups, ARRAY_SIZE(lion_cove_groups) },
-		},
+		.events = { LIST(lion_cove_events) },
+		.groups = { LIST(lion_cove_groups) },
 	}, {
 		.name = "skymont", .family = 6, .model = 0xbd, .kind = "atom", .cpu = 1,
 		.other_model = 0xc6,
 		.corrected = true,
 		.extra_regs = UARCH_EXTRA_REGS_GRACEMONT,
-		.events = {
-			{ skymont_events, ARRAY_SIZE(skymont_events) },
-		},
-		.groups = {
-			{ skymont_groups, ARRAY_SIZE(skymont_groups) },
-		},
+		.events = { LIST(skymont_events) },
+		.groups = { LIST(skymont_groups) },
 	},
 	{ .name = NULL }
 };

@@ -72,6 +72,9 @@ struct uarch_groups {
 	unsigned int nr;
 };
 
+/* An array as struct uarch_events or struct uarch_groups */
+#define LIST(rows)		{ rows, sizeof(rows) / sizeof((rows)[0]) }
+
 /* Maximum number of events with an extra register in a group */
 #define EXTRA_REG_EVENTS_MAX	7
 
