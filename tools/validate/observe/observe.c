@@ -97,6 +97,16 @@ void answer_records(struct ring *ring)
 		answer("no record");
 }
 
+void attr_add(struct perf_event_attr *attr, const struct perf_event_attr *more)
+{
+	const unsigned char *from = (const void *)more;
+	unsigned char *to = (void *)attr;
+	size_t i;
+
+	for (i = 0; i < sizeof(*attr); i++)
+		to[i] |= from[i];
+}
+
 int open_or_answer(struct perf_event_attr *attr)
 {
 	int fd = event_open(attr, 0, -1, -1, 0);
@@ -173,7 +183,12 @@ static void look(const struct observation *observation)
 		run_on(pmu.cpu);
 		wait_for_tick();
 		text[0] = '\0';
-		observation->look();
+		if (observation->look)
+			observation->look();
+		else if (observation->work)
+			answer_records_of(&observation->attr, observation->work);
+		else
+			answer_refusal(&observation->attr);
 		_exit(write(pipes[1], text, strlen(text)) < 0);
 	}
 	close(pipes[1]);

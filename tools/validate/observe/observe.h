@@ -12,11 +12,16 @@
  * @subject: what the question is about, a single word
  * @question: the question
  * @look: find the answer and call answer(); each runs in a process of its own
+ * @attr: without @look: bits that are set in the attributes of an event of instructions; the answer
+ *	is the error of opening it
+ * @work: without @look, too: the answer is the records that the event has of this work
  */
 struct observation {
 	const char *subject;
 	const char *question;
 	void (*look)(void);
+	struct perf_event_attr attr;
+	void (*work)(void);
 };
 
 struct observation_list {
@@ -64,6 +69,26 @@ void answer_loops(const char *what, u64 count);
  * @ring: the buffer, which is empty afterwards
  */
 void answer_records(struct ring *ring);
+
+/**
+ * answer_refusal() - answer with the error of opening an event
+ * @more: bits to set in its attributes
+ */
+void answer_refusal(const struct perf_event_attr *more);
+
+/**
+ * answer_records_of() - answer with the records that an event has of some work
+ * @more: bits to set in the event's attributes
+ * @work: the work
+ */
+void answer_records_of(const struct perf_event_attr *more, void (*work)(void));
+
+/**
+ * attr_add() - set bits in the attributes of an event
+ * @attr: the attributes
+ * @more: the bits
+ */
+void attr_add(struct perf_event_attr *attr, const struct perf_event_attr *more);
 
 /**
  * open_or_answer() - open an event of this task

@@ -78,68 +78,13 @@ static void see(struct perf_event_attr *attr, void (*work)(void))
 	answer_records(&ring);
 }
 
-static void fork_and_exit(void)
+void answer_records_of(const struct perf_event_attr *more, void (*work)(void))
 {
 	struct perf_event_attr attr;
 
 	attr_records(&attr);
-	attr.inherit = 1;
-	attr.task = 1;
-	see(&attr, child_loops);
-}
-
-static void fork_and_exit_of_stat(void)
-{
-	struct perf_event_attr attr;
-
-	attr_records(&attr);
-	attr.inherit = 1;
-	attr.inherit_stat = 1;
-	attr.task = 1;
-	see(&attr, child_loops);
-}
-
-static void fork_without_inherit(void)
-{
-	struct perf_event_attr attr;
-
-	attr_records(&attr);
-	attr.task = 1;
-	see(&attr, child_loops);
-}
-
-static void exec_of_child(void)
-{
-	struct perf_event_attr attr;
-
-	attr_records(&attr);
-	attr.inherit = 1;
-	attr.task = 1;
-	attr.comm = 1;
-	attr.comm_exec = 1;
-	attr.mmap = 1;
-	attr.mmap2 = 1;
-	see(&attr, child_execs);
-}
-
-static void names_of_child(void)
-{
-	struct perf_event_attr attr;
-
-	attr_records(&attr);
-	attr.inherit = 1;
-	attr.comm = 1;
-	see(&attr, child_renames);
-}
-
-static void thread_records(void)
-{
-	struct perf_event_attr attr;
-
-	attr_records(&attr);
-	attr.inherit = 1;
-	attr.task = 1;
-	see(&attr, start_thread);
+	attr_add(&attr, more);
+	see(&attr, work);
 }
 
 static void mark_of_exec(bool exec)
@@ -214,41 +159,6 @@ static void make_code(void)
 	map(PROT_READ, PROT_READ | PROT_EXEC);
 }
 
-static void mappings(void (*work)(void), bool data)
-{
-	struct perf_event_attr attr;
-
-	attr_records(&attr);
-	attr.mmap = 1;
-	attr.mmap_data = data;
-	see(&attr, work);
-}
-
-static void data_by_mmap(void)
-{
-	mappings(map_data, false);
-}
-
-static void data_by_mmap_data(void)
-{
-	mappings(map_data, true);
-}
-
-static void code_by_mmap(void)
-{
-	mappings(map_code, false);
-}
-
-static void code_by_mmap_data(void)
-{
-	mappings(map_code, true);
-}
-
-static void code_by_mprotect(void)
-{
-	mappings(make_code, false);
-}
-
 static void switches(void)
 {
 	struct perf_event_attr attr;
@@ -271,16 +181,6 @@ static void switches(void)
 		answer("SWITCH %s%s", misc & PERF_RECORD_MISC_SWITCH_OUT ? "out" : "in",
 		       misc & PERF_RECORD_MISC_SWITCH_OUT_PREEMPT ? ", preempted" : "");
 	}
-}
-
-static void namespaces(void)
-{
-	struct perf_event_attr attr;
-
-	attr_records(&attr);
-	attr.inherit = 1;
-	attr.namespaces = 1;
-	see(&attr, child_execs);
 }
 
 static void build_ids(void)
@@ -310,15 +210,6 @@ static void build_ids(void)
 	answer("MMAP2 %u with build ID, %u without", with, without);
 }
 
-static void mmap_and_mmap2(void)
-{
-	struct perf_event_attr attr;
-
-	attr_records(&attr);
-	attr.mmap2 = 1;
-	see(&attr, map_code);
-}
-
 static void counting_event(void)
 {
 	struct perf_event_attr attr;
@@ -328,27 +219,32 @@ static void counting_event(void)
 	see(&attr, rename_self);
 }
 
+/* A question for the records that an event with some attributes has of some work */
+#define RECORDS(question, work_, ...)	\
+	{ "record", question, .work = work_, .attr = { __VA_ARGS__ } }
+
 static const struct observation observations[] = {
-	{ "record", "task, inherit: fork and exit of a child", fork_and_exit },
-	{ "record", "task, inherit, inherit_stat: fork and exit of a child",
-	  fork_and_exit_of_stat },
-	{ "record", "task without inherit: fork and exit of a child", fork_without_inherit },
-	{ "record", "task, inherit: a thread", thread_records },
-	{ "record", "task, comm, mmap, mmap2, inherit: fork, exec and exit of a child",
-	  exec_of_child },
-	{ "record", "comm, inherit: a child renames itself", names_of_child },
+	RECORDS("task, inherit: fork and exit of a child", child_loops, .task = 1, .inherit = 1),
+	RECORDS("task, inherit, inherit_stat: fork and exit of a child", child_loops,
+		.task = 1, .inherit = 1, .inherit_stat = 1),
+	RECORDS("task without inherit: fork and exit of a child", child_loops, .task = 1),
+	RECORDS("task, inherit: a thread", start_thread, .task = 1, .inherit = 1),
+	RECORDS("task, comm, mmap, mmap2, inherit: fork, exec and exit of a child", child_execs,
+		.task = 1, .comm = 1, .comm_exec = 1, .mmap = 1, .mmap2 = 1, .inherit = 1),
+	RECORDS("comm, inherit: a child renames itself", child_renames, .comm = 1, .inherit = 1),
 	{ "record", "comm, comm_exec: COMM of an exec", mark_at_exec },
 	{ "record", "comm, comm_exec: COMM of a renaming", mark_at_rename },
 	{ "record", "comm, mmap: the event is disabled", while_disabled },
 	{ "record", "comm: an event without a period", counting_event },
-	{ "record", "mmap: data is mapped", data_by_mmap },
-	{ "record", "mmap, mmap_data: data is mapped", data_by_mmap_data },
-	{ "record", "mmap: code is mapped", code_by_mmap },
-	{ "record", "mmap, mmap_data: code is mapped", code_by_mmap_data },
-	{ "record", "mmap: data becomes code by mprotect()", code_by_mprotect },
-	{ "record", "mmap2 without mmap: code is mapped", mmap_and_mmap2 },
+	RECORDS("mmap: data is mapped", map_data, .mmap = 1),
+	RECORDS("mmap, mmap_data: data is mapped", map_data, .mmap = 1, .mmap_data = 1),
+	RECORDS("mmap: code is mapped", map_code, .mmap = 1),
+	RECORDS("mmap, mmap_data: code is mapped", map_code, .mmap = 1, .mmap_data = 1),
+	RECORDS("mmap: data becomes code by mprotect()", make_code, .mmap = 1),
+	RECORDS("mmap2 without mmap: code is mapped", map_code, .mmap2 = 1),
 	{ "record", "context_switch: a task sleeps once", switches },
-	{ "record", "namespaces, inherit: an exec of a child", namespaces },
+	RECORDS("namespaces, inherit: an exec of a child", child_execs,
+		.namespaces = 1, .inherit = 1),
 	{ "record", "build_id: mappings of an exec", build_ids },
 };
 

@@ -10,59 +10,23 @@
 
 #include "observe/observe.h"
 
-/* Define a function that changes the attributes of an event of instructions, and opens it. */
-#define ATTRIBUTES(name, ...)						\
-	static void name(void)						\
-	{								\
-		struct perf_event_attr attr;				\
-									\
-		attr_sampling(&attr, LOOP, PERF_SAMPLE_IP);		\
-		__VA_ARGS__;						\
-		answer_error("", event_open(&attr, 0, -1, -1, 0));	\
-	}
+void answer_refusal(const struct perf_event_attr *more)
+{
+	struct perf_event_attr attr;
 
-ATTRIBUTES(inherit_and_read, attr.inherit = 1, attr.sample_type |= PERF_SAMPLE_READ)
-ATTRIBUTES(inherit_and_group, attr.inherit = 1, attr.read_format = PERF_FORMAT_GROUP)
-ATTRIBUTES(inherit_group_and_read, attr.inherit = 1, attr.read_format = PERF_FORMAT_GROUP,
-	   attr.sample_type |= PERF_SAMPLE_READ)
-ATTRIBUTES(inherit_and_tid_read, attr.inherit = 1,
-	   attr.sample_type |= PERF_SAMPLE_READ | PERF_SAMPLE_TID)
-ATTRIBUTES(thread_without_inherit, attr.inherit_thread = 1)
-ATTRIBUTES(stat_without_inherit, attr.inherit_stat = 1)
-ATTRIBUTES(sigtrap_alone, attr.sigtrap = 1)
-ATTRIBUTES(both_on_exec, attr.remove_on_exec = 1, attr.enable_on_exec = 1)
-ATTRIBUTES(unknown_sample_type, attr.sample_type = 1ULL << 62)
-ATTRIBUTES(unknown_read_format, attr.read_format = 1ULL << 62)
-ATTRIBUTES(huge_period, attr.sample_period = 1ULL << 63)
-ATTRIBUTES(huge_frequency, attr.freq = 1, attr.sample_freq = 1ULL << 32)
-ATTRIBUTES(frequency_of_0, attr.freq = 1, attr.sample_freq = 0)
-ATTRIBUTES(two_weights, attr.sample_type |= PERF_SAMPLE_WEIGHT | PERF_SAMPLE_WEIGHT_STRUCT)
-ATTRIBUTES(no_branch_type, attr.sample_type |= PERF_SAMPLE_BRANCH_STACK)
-ATTRIBUTES(user_branches, attr.sample_type |= PERF_SAMPLE_BRANCH_STACK,
-	   attr.branch_sample_type = PERF_SAMPLE_BRANCH_USER)
-ATTRIBUTES(any_branch, attr.sample_type |= PERF_SAMPLE_BRANCH_STACK,
-	   attr.branch_sample_type = PERF_SAMPLE_BRANCH_ANY)
-ATTRIBUTES(call_stack, attr.sample_type |= PERF_SAMPLE_BRANCH_STACK,
-	   attr.branch_sample_type = PERF_SAMPLE_BRANCH_CALL_STACK)
-ATTRIBUTES(no_user_regs, attr.sample_type |= PERF_SAMPLE_REGS_USER)
-ATTRIBUTES(odd_stack, attr.sample_type |= PERF_SAMPLE_STACK_USER, attr.sample_stack_user = 12)
-ATTRIBUTES(large_stack, attr.sample_type |= PERF_SAMPLE_STACK_USER,
-	   attr.sample_stack_user = 65528)
-ATTRIBUTES(deep_chain, attr.sample_type |= PERF_SAMPLE_CALLCHAIN, attr.sample_max_stack = 1000)
-ATTRIBUTES(aux_by_cpu_pmu, attr.aux_output = 1)
-ATTRIBUTES(aux_sample, attr.sample_type |= PERF_SAMPLE_AUX, attr.aux_sample_size = 4096)
-ATTRIBUTES(cgroup_sample, attr.sample_type |= PERF_SAMPLE_CGROUP)
-ATTRIBUTES(raw_sample, attr.sample_type |= PERF_SAMPLE_RAW)
-ATTRIBUTES(transaction, attr.sample_type |= PERF_SAMPLE_TRANSACTION)
-ATTRIBUTES(process_clock, attr.use_clockid = 1, attr.clockid = CLOCK_PROCESS_CPUTIME_ID)
-ATTRIBUTES(real_clock, attr.use_clockid = 1, attr.clockid = CLOCK_REALTIME)
-ATTRIBUTES(idle_excluded, attr.exclude_idle = 1)
-ATTRIBUTES(hypervisor_excluded, attr.exclude_hv = 1)
-ATTRIBUTES(overwrite, attr.write_backward = 1)
-ATTRIBUTES(text_poke, attr.text_poke = 1)
-ATTRIBUTES(ksymbols, attr.ksymbol = 1)
-ATTRIBUTES(config2_bit_63, attr.config2 = 1ULL << 63)
-ATTRIBUTES(config1_bit_63, attr.config1 = 1ULL << 63)
+	attr_sampling(&attr, LOOP, PERF_SAMPLE_IP);
+	attr_add(&attr, more);
+	answer_error("", event_open(&attr, 0, -1, -1, 0));
+}
+
+static void frequency_of_0(void)
+{
+	struct perf_event_attr attr;
+
+	attr_sampling(&attr, 0, PERF_SAMPLE_IP);
+	attr.freq = 1;
+	answer_error("", event_open(&attr, 0, -1, -1, 0));
+}
 
 static long open_size(void *attr, u32 size)
 {
@@ -175,43 +139,59 @@ static void redirect(void)
 	answer_error("another clock:", ioctl(other, PERF_EVENT_IOC_SET_OUTPUT, task) ? -errno : 0);
 }
 
+/* A question for the error of opening an event with some attributes */
+#define REFUSAL(question, ...)	{ "refusal", question, .attr = { __VA_ARGS__ } }
+
 static const struct observation observations[] = {
-	{ "refusal", "inherit, SAMPLE_READ", inherit_and_read },
-	{ "refusal", "inherit, SAMPLE_READ, SAMPLE_TID", inherit_and_tid_read },
-	{ "refusal", "inherit, FORMAT_GROUP", inherit_and_group },
-	{ "refusal", "inherit, FORMAT_GROUP, SAMPLE_READ", inherit_group_and_read },
-	{ "refusal", "inherit_thread without inherit", thread_without_inherit },
-	{ "refusal", "inherit_stat without inherit", stat_without_inherit },
-	{ "refusal", "sigtrap without remove_on_exec", sigtrap_alone },
-	{ "refusal", "remove_on_exec, enable_on_exec", both_on_exec },
-	{ "refusal", "an unknown bit of sample_type", unknown_sample_type },
-	{ "refusal", "an unknown bit of read_format", unknown_read_format },
-	{ "refusal", "sample_period 2^63", huge_period },
-	{ "refusal", "sample_freq 2^32", huge_frequency },
+	REFUSAL("inherit, SAMPLE_READ", .inherit = 1, .sample_type = PERF_SAMPLE_READ),
+	REFUSAL("inherit, SAMPLE_READ, SAMPLE_TID",
+		.inherit = 1, .sample_type = PERF_SAMPLE_READ | PERF_SAMPLE_TID),
+	REFUSAL("inherit, FORMAT_GROUP", .inherit = 1, .read_format = PERF_FORMAT_GROUP),
+	REFUSAL("inherit, FORMAT_GROUP, SAMPLE_READ",
+		.inherit = 1, .read_format = PERF_FORMAT_GROUP, .sample_type = PERF_SAMPLE_READ),
+	REFUSAL("inherit_thread without inherit", .inherit_thread = 1),
+	REFUSAL("inherit_stat without inherit", .inherit_stat = 1),
+	REFUSAL("sigtrap without remove_on_exec", .sigtrap = 1),
+	REFUSAL("remove_on_exec, enable_on_exec", .remove_on_exec = 1, .enable_on_exec = 1),
+	REFUSAL("an unknown bit of sample_type", .sample_type = 1ULL << 62),
+	REFUSAL("an unknown bit of read_format", .read_format = 1ULL << 62),
+	REFUSAL("sample_period 2^63", .sample_period = 1ULL << 63),
+	REFUSAL("sample_freq 2^32", .freq = 1, .sample_freq = 1ULL << 32),
 	{ "refusal", "sample_freq 0", frequency_of_0 },
-	{ "refusal", "SAMPLE_WEIGHT, SAMPLE_WEIGHT_STRUCT", two_weights },
-	{ "refusal", "BRANCH_STACK, branch_sample_type 0", no_branch_type },
-	{ "refusal", "BRANCH_STACK of user, no kind of branch", user_branches },
-	{ "refusal", "BRANCH_STACK of any branch", any_branch },
-	{ "refusal", "BRANCH_STACK as call stack", call_stack },
-	{ "refusal", "REGS_USER, sample_regs_user 0", no_user_regs },
-	{ "refusal", "STACK_USER of 12 bytes", odd_stack },
-	{ "refusal", "STACK_USER of 65528 bytes", large_stack },
-	{ "refusal", "CALLCHAIN, sample_max_stack 1000", deep_chain },
-	{ "refusal", "aux_output", aux_by_cpu_pmu },
-	{ "refusal", "SAMPLE_AUX", aux_sample },
-	{ "refusal", "SAMPLE_CGROUP", cgroup_sample },
-	{ "refusal", "SAMPLE_RAW", raw_sample },
-	{ "refusal", "SAMPLE_TRANSACTION", transaction },
-	{ "refusal", "clockid of the process's CPU time", process_clock },
-	{ "refusal", "clockid of the wall clock", real_clock },
-	{ "refusal", "exclude_idle", idle_excluded },
-	{ "refusal", "exclude_hv", hypervisor_excluded },
-	{ "refusal", "write_backward", overwrite },
-	{ "refusal", "text_poke", text_poke },
-	{ "refusal", "ksymbol", ksymbols },
-	{ "refusal", "bit 63 of config1", config1_bit_63 },
-	{ "refusal", "bit 63 of config2", config2_bit_63 },
+	REFUSAL("SAMPLE_WEIGHT, SAMPLE_WEIGHT_STRUCT",
+		.sample_type = PERF_SAMPLE_WEIGHT | PERF_SAMPLE_WEIGHT_STRUCT),
+	REFUSAL("BRANCH_STACK, branch_sample_type 0", .sample_type = PERF_SAMPLE_BRANCH_STACK),
+	REFUSAL("BRANCH_STACK of user, no kind of branch",
+		.sample_type = PERF_SAMPLE_BRANCH_STACK,
+		.branch_sample_type = PERF_SAMPLE_BRANCH_USER),
+	REFUSAL("BRANCH_STACK of any branch",
+		.sample_type = PERF_SAMPLE_BRANCH_STACK,
+		.branch_sample_type = PERF_SAMPLE_BRANCH_ANY),
+	REFUSAL("BRANCH_STACK as call stack",
+		.sample_type = PERF_SAMPLE_BRANCH_STACK,
+		.branch_sample_type = PERF_SAMPLE_BRANCH_CALL_STACK),
+	REFUSAL("REGS_USER, sample_regs_user 0", .sample_type = PERF_SAMPLE_REGS_USER),
+	REFUSAL("STACK_USER of 12 bytes",
+		.sample_type = PERF_SAMPLE_STACK_USER, .sample_stack_user = 12),
+	REFUSAL("STACK_USER of 65528 bytes",
+		.sample_type = PERF_SAMPLE_STACK_USER, .sample_stack_user = 65528),
+	REFUSAL("CALLCHAIN, sample_max_stack 1000",
+		.sample_type = PERF_SAMPLE_CALLCHAIN, .sample_max_stack = 1000),
+	REFUSAL("aux_output", .aux_output = 1),
+	REFUSAL("SAMPLE_AUX", .sample_type = PERF_SAMPLE_AUX, .aux_sample_size = 4096),
+	REFUSAL("SAMPLE_CGROUP", .sample_type = PERF_SAMPLE_CGROUP),
+	REFUSAL("SAMPLE_RAW", .sample_type = PERF_SAMPLE_RAW),
+	REFUSAL("SAMPLE_TRANSACTION", .sample_type = PERF_SAMPLE_TRANSACTION),
+	REFUSAL("clockid of the process's CPU time",
+		.use_clockid = 1, .clockid = CLOCK_PROCESS_CPUTIME_ID),
+	REFUSAL("clockid of the wall clock", .use_clockid = 1, .clockid = CLOCK_REALTIME),
+	REFUSAL("exclude_idle", .exclude_idle = 1),
+	REFUSAL("exclude_hv", .exclude_hv = 1),
+	REFUSAL("write_backward", .write_backward = 1),
+	REFUSAL("text_poke", .text_poke = 1),
+	REFUSAL("ksymbol", .ksymbol = 1),
+	REFUSAL("bit 63 of config1", .config1 = 1ULL << 63),
+	REFUSAL("bit 63 of config2", .config2 = 1ULL << 63),
 	{ "refusal", "attr.size", sizes },
 	{ "refusal", "flags", flags },
 	{ "refusal", "pid, cpu and group_fd", places },

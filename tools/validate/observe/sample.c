@@ -226,6 +226,19 @@ static void mixed_group(void)
 	       sample.values[1] > sample.values[0] ? "more" : "less");
 }
 
+/* Sample a loop. Return false if the event is refused, which is the answer then. */
+static bool sample_loop(struct perf_event_attr *attr)
+{
+	int fd = open_ring(&ring, attr, 0, -1);
+
+	if (fd < 0)
+		return false;
+	event_enable(fd);
+	one_loop();
+	event_disable(fd);
+	return true;
+}
+
 static void place_of_sample(void)
 {
 	const struct perf_event_header *header;
@@ -233,15 +246,10 @@ static void place_of_sample(void)
 	unsigned int inside = 0, same = 0, nr = 0;
 	struct sample sample;
 	u64 first = 0;
-	int fd;
 
 	attr_sampling(&attr, LOOP / 20, TYPE);
-	fd = open_ring(&ring, &attr, 0, -1);
-	if (fd < 0)
+	if (!sample_loop(&attr))
 		return;
-	event_enable(fd);
-	one_loop();
-	event_disable(fd);
 	while ((header = ring_next(&ring))) {
 		if (!sample_parse(header, &attr, &sample))
 			continue;
@@ -272,15 +280,10 @@ static void first_of_chain(void)
 	const struct perf_event_header *header;
 	struct perf_event_attr attr;
 	struct sample sample;
-	int fd;
 
 	attr_sampling(&attr, LOOP / 4, PERF_SAMPLE_IP | PERF_SAMPLE_CALLCHAIN);
-	fd = open_ring(&ring, &attr, 0, -1);
-	if (fd < 0)
+	if (!sample_loop(&attr))
 		return;
-	event_enable(fd);
-	one_loop();
-	event_disable(fd);
 	header = ring_next(&ring);
 	if (!header || !sample_parse(header, &attr, &sample) || sample.nr_ips < 2)
 		return answer("no chain");
@@ -295,16 +298,11 @@ static void empty_fields(void)
 	const struct perf_event_header *header;
 	struct perf_event_attr attr;
 	struct sample sample;
-	int fd;
 
 	attr_sampling(&attr, LOOP / 4, PERF_SAMPLE_IP | PERF_SAMPLE_ADDR | PERF_SAMPLE_WEIGHT |
 		      PERF_SAMPLE_DATA_SRC);
-	fd = open_ring(&ring, &attr, 0, -1);
-	if (fd < 0)
+	if (!sample_loop(&attr))
 		return;
-	event_enable(fd);
-	one_loop();
-	event_disable(fd);
 	header = ring_next(&ring);
 	if (!header || !sample_parse(header, &attr, &sample))
 		return answer("no sample");
