@@ -84,7 +84,7 @@ static void usage(FILE *out)
 	fputs(help, out);
 }
 
-#define MAX_FILTERS	16
+#define MAX_FILTERS	32
 
 static struct {
 	const char *filters[MAX_FILTERS];
