@@ -113,9 +113,11 @@ class Source:
     def mutant(self, function, rule, change, first, last, before, after, *more):
         """Return a mutant with texts before the first and after the last token, and more edits."""
         span = self.end(last) - self.at[first]
+        # Brackets of another mutant would hide a comparison's commas: it is the inner one.
+        inner = int(before.startswith("COREPMU_COMPARE"))
         return Mutant(self.file, (self.line(first), self.line(last)), function, rule, change,
-                      [(self.at[first], (1, -span), 0, before),
-                       (self.end(last), (0, span), 0, after), *more])
+                      [(self.at[first], (1, -span, inner), 0, before),
+                       (self.end(last), (0, span, -inner), 0, after), *more])
 
     def mutants(self):
         """Yield the mutants of each function."""
@@ -153,7 +155,7 @@ class Source:
         yield self.mutant(function, "comparison" if operator in ("==", "!=") else "bound",
                           f"{self.words(first, last)}: {operator} is {COMPARED[operator]}",
                           first, last, "COREPMU_COMPARE(MUTANT, ", ")",
-                          (self.at[i], (2, 0), len(operator), f", {operator}, {COMPARED[operator]}, "))
+                          (self.at[i], (2, 0, 0), len(operator), f", {operator}, {COMPARED[operator]}, "))
 
     def constant(self, function, i):
         token, opened = self.token[i], i

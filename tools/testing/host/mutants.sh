@@ -49,7 +49,7 @@ int sum_up(int left)
 
 int unused(int a)
 {
-	return a == 1;
+	return a == 1 || a != 2;
 }
 EOT
 printf '	.name = "corepmu_tiny",\n' >"$work/kunit/tiny_kunit.c"
@@ -124,6 +124,9 @@ has killed 'sum_up: assignment: pair.left = pair.left - 1; is left out \[corepmu
 result "a mutant that hangs is killed"
 has 'not executed' 'unused: comparison: a == 1: == is !=$'
 result "a mutant that no suite executes is named so"
+has 'not executed' 'unused: comparison: a != 2: != is ==$' &&
+	has 'not executed' 'unused: condition: \|\| a != 2 is left out$'
+result "two mutants of the same words compile"
 has equivalent 'at_most: bound: .* \[a is most\]$'
 result "an equivalent mutant has its reason"
 has 'no compile' 'start: return: returns before pair.sum = 0;$'
