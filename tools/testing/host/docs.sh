@@ -1,8 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# The documents: links and file names lead to files, and the pages that newcomers read first are
-# short.
+# The documents: links and file names lead to files, pages are short, and versions agree.
 set -uo pipefail
 cd "$(dirname "$0")/../../.." || exit 1
 . tools/lib/ktap.sh
@@ -10,6 +9,7 @@ cd "$(dirname "$0")/../../.." || exit 1
 readme_lines=120
 guide_lines=300
 driver_api_lines=1500
+words=20000		# of all pages but the generated ones
 
 mapfile -t pages < <(find Documentation -name '*.rst')
 ktap_details() { echo "$said"; }
@@ -105,13 +105,47 @@ differing_options()
 		s,^> \(.*\),$page: \1 is missing,p"
 }
 
+# wordy WORDS: print how many words all pages but the generated ones have if they have more
+wordy()
+{
+	local count
+
+	count=$(git ls-files -z '*.md' '*.rst' ':!*/corepmu-messages.rst' ':!*/corepmu-record.rst' |
+		xargs -0 cat | wc -w)
+	[ "$count" -le "$1" ] || echo "the pages have $count words; at most $1"
+}
+
+# other_versions: print files whose newest version is not that of dkms.conf
+other_versions()
+{
+	local version
+
+	version=$(. ./dkms.conf && echo "$PACKAGE_VERSION")
+	[ -n "$version" ] || echo "dkms.conf: no PACKAGE_VERSION"
+	grep -qF "MODULE_VERSION(\"$version\")" drivers/corepmu/module/main.c ||
+		echo drivers/corepmu/module/main.c
+	grep -m 1 '^## ' CHANGELOG.md | grep -qxF "## $version" || echo CHANGELOG.md
+	head -n 1 packaging/debian/changelog | grep -qF "corepmu ($version) " ||
+		echo packaging/debian/changelog
+	! grep -oE 'corepmu[-/][0-9][0-9.]*[0-9]' README.md | grep -vxE "corepmu[-/]${version//./\\.}" ||
+		echo README.md
+}
+
 plan
 said=$(longer $readme_lines README.md; longer $guide_lines Documentation/admin-guide/perf/corepmu.rst
        longer $driver_api_lines Documentation/driver-api/corepmu{,-[!r]*}.rst)
 [ -z "$said" ]
 result "README, admin guide and driver-api are short"
 
-said=$(absent_links README.md tools/qemu/README.md)
+said=$(wordy $words)
+[ -z "$said" ]
+result "all pages together have at most $words words"
+
+said=$(other_versions)
+[ -z "$said" ]
+result "modinfo, dkms, CHANGELOG.md, Debian's changelog and README have one version"
+
+said=$(absent_links README.md CHANGELOG.md tools/qemu/README.md)
 [ -z "$said" ]
 result "links lead to files"
 
