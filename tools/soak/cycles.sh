@@ -19,7 +19,7 @@ last=$(($(nproc) - 1))
 # Print what is in use: objects of caches, KiB of per-CPU memory, KiB of vmalloc(). Before, free
 # memory is given back, and grace periods have ended (KFREE_DRAIN_JIFFIES is five seconds). Two
 # kinds of objects do not count. Freed areas of vmalloc(), such as stacks of tasks, and the holes
-# between them keep their objects until there are many (lazy_max_pages() in mm/vmalloc.c) or a
+# between them keep their objects until there are 64 MiB (lazy_max_pages() in mm/vmalloc.c) or a
 # module is unloaded; the KiB of vmalloc() show its use. And kmemleak has objects for every other
 # object.
 measure()
