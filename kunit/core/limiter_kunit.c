@@ -169,10 +169,10 @@ static void limiter_kernel(struct kunit *test)
 }
 
 /*
- * If the busiest event cannot overflow in user space, the limiter ignores that no overflow hits
- * user space. Such an event excludes user space, or counts KVM's guests, which KVM has left when
- * the PMI comes. The event keeps its period of 4096 while overflows take half of the time, except
- * on debug kernels.
+ * The busiest event excludes user space, or counts KVM's guests, which KVM has left when the PMI
+ * comes. The limiter then does not take overflows without user space for a CPU without progress:
+ * the event keeps its period of 4096 while overflows take half of the time, except on debug
+ * kernels.
  */
 static void limiter_kernel_events(struct kunit *test)
 {

@@ -170,8 +170,8 @@ static void overflow_spurious(struct kunit *test)
 	struct perf_event *event;
 
 	/*
-	 * On AMD, the driver claims unknown NMIs for 100 ms after an overflow, even of another
-	 * testbed.
+	 * On AMD, the driver claims unknown NMIs for 100 ms after an overflow, even if a test on
+	 * another testbed caused the overflow.
 	 */
 	if (!strncmp(b->testbed->name, "amd", 3))
 		msleep(150);

@@ -23,7 +23,7 @@ static void __percpu *irq_dev;
 /* CPU whose PMU interrupts (an SPI); -1: the CPU that takes the interrupt */
 int pmuv3_model_irq_cpu;
 
-/* Return the value at which a counter sets its bit in PMOVSSET_EL0: LC and LP of PMCR_EL0. */
+/* Return the last value before a counter overflows; LC and LP of PMCR_EL0 select 32 or 64 bits. */
 static u64 overflow_mask(struct pmuv3_model *m, unsigned int n)
 {
 	if (n == INSTR || (n == CYCLE && (m->pmcr & CR_LC)))

@@ -132,7 +132,7 @@ static void extra_reg_depends_on_uarch(struct kunit *test)
 		{ 0xbd, INTEL_ATOM, false, 0x04c2 }, { 0x5e, 0, false, 0x04c2 },
 		/* OFFCORE_RESPONSE_1; EXE.AMX_BUSY, whether the CPU has AMX or not */
 		{ 0x5e, 0, true, 0x02b7 }, { 0x8f, 0, false, 0x02b7 },
-		/* An unknown model may have any of them. */
+		/* An unknown model may have any extra register. */
 		{ 0xff, 0, true, 0x0127 }, { 0xff, 0, true, 0x100b }, { 0xff, 0, true, 0x01cd },
 		{ 0xff, 0, true, 0x05d0 }, { 0xff, 0, true, 0x02c6 },
 	};

@@ -365,7 +365,7 @@ bool pmu_qemu_is_single(void)
 }
 
 /**
- * pmu_qemu_leave_block() - have a vCPU look up the block anew that it has just begun
+ * pmu_qemu_leave_block() - make a vCPU look up again the block that it has just begun
  * @vcpu: index of the vCPU; called in a callback at the block's start
  * @ra: the callback's return address, in the block's code
  *

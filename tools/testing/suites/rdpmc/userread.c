@@ -3,8 +3,8 @@
  * userread.c - counters that user space reads show no other task's counts, and nothing while the
  * limiter throttles their event. pmu-validate has the reads themselves.
  *
- * For guests with one CPU where user instructions count exactly: a count that another task leaves
- * behind stays in the counters that this task could read. usersmp.c has the races between CPUs.
+ * It needs one CPU and exact counts of user instructions: a count that the other task leaves behind
+ * is then in a counter that this task tries to read. usersmp.c has the races between CPUs.
  */
 #define _GNU_SOURCE
 #include <errno.h>

@@ -232,7 +232,7 @@ static bool has_acr(void)
 static bool need_acr(void)
 {
 	if (!has_acr())
-		ktap_skip("this PMU has no counters that begin anew");
+		ktap_skip("this PMU has no auto counter reload (format/acr_mask)");
 	return has_acr();
 }
 
@@ -291,7 +291,7 @@ static void both_precise(void)
 		run(group, LOOPS, false);
 }
 
-/* More than any CPU has */
+/* 601 branches never come within 1009 instructions, after which both counters reload. */
 static void too_few(void)
 {
 	static const struct member group[] = {
@@ -362,15 +362,15 @@ static void refused(void)
 }
 
 static const struct ktap_case cases[] = {
-	{ "sysfs has acr_mask", told },
-	{ "branches are sampled where they are many", many },
-	{ "precise samples: at the branch", precise },
-	{ "precise samples of what has another begin anew, too", both_precise },
-	{ "none where there are too few", too_few },
-	{ "an event that has another begin anew, and has samples", cause_alone },
-	{ "the leader has another begin anew", by_leader },
-	{ "events after them are as any other", plain_after },
-	{ "what is refused", refused },
+	{ "sysfs has format/acr_mask", told },
+	{ "branches are sampled only where they are frequent", many },
+	{ "precise samples show the branch", precise },
+	{ "an event that reloads another has precise samples, too", both_precise },
+	{ "no samples where branches are too rare", too_few },
+	{ "an event that reloads another has samples", cause_alone },
+	{ "the leader reloads another event", by_leader },
+	{ "later events without acr_mask are not reloaded", plain_after },
+	{ "a frequency, precise_ip 3, no period and a long one are EINVAL", refused },
 };
 
 int main(int argc, char **argv)

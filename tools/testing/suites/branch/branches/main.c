@@ -188,7 +188,10 @@ static void any(void)
 
 	run_plain(PERF_SAMPLE_BRANCH_ANY | PERF_SAMPLE_BRANCH_TYPE_SAVE | USER, &v, 0);
 	expect_eq("entries of the deepest stack", depth_of_stack(), v.longest);
-	/* Returns from the kernel are not shown, and after a task switch there are no others. */
+	/*
+	 * A full stack is missing only right after a task switch, when user space has had few
+	 * branches yet: returns from the kernel are not shown.
+	 */
 	expect_range("samples with a full stack", v.samples * 9 / 10, v.samples, v.full);
 	/*
 	 * The predictor misses branches that change their direction every other round, and the ends

@@ -71,7 +71,7 @@ static void judge_target(const struct perf_branch_entry *e, struct found *f)
 	case TEXT_OTHER:
 		break;
 	}
-	/* An exception, or an interrupt, which may come before any instruction */
+	/* No branch starts here: it must be an exception or an interrupt. */
 	f->exceptions++;
 	if (text_is_vector(e->to))
 		return;

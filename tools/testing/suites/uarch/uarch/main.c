@@ -226,7 +226,7 @@ static void test_extra_reg(const struct uarch_extra_reg *extra_reg)
 	struct result own, ours;
 	unsigned int i;
 
-	/* corepmu first: it must not find the extra register as the other driver has left it. */
+	/* corepmu counts first: the built-in driver would leave its value in the extra register. */
 	count_extra_reg(target.type, extra_reg, &ours);
 	count_extra_reg(own_type, extra_reg, &own);
 	expect_eq("error of the kernel's own driver", extra_reg->error, own.error);
