@@ -262,7 +262,7 @@ $sampled
 $masks_not" "${cpu_model%:*}" ",model=${model%%:*}"
 done
 
-what="alder-lake has two kinds of CPU"
+what="alder-lake has two CPU types"
 if [ -n "$reason" ]; then
 	skip "$what" "$reason"
 else

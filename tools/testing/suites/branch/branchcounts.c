@@ -468,7 +468,7 @@ static void refused(void)
 
 	if (!need_counts())
 		return;
-	refuse("counts of a stack of calls", &calls, 0, -1);
+	refuse("counts of an LBR call stack", &calls, 0, -1);
 	refuse("counts of what an edge makes of the event", &whole, EVENT_EDGE, -1);
 	if (open_group(&g))
 		refuse("a fifth event", &counts, 0, g.fds[0]);

@@ -289,12 +289,12 @@ static void call_stack(void)
 	struct verdict v = { .kinds = KIND_ALL };
 
 	if (why_no_calls()) {
-		expect_eq("a stack of calls", -EOPNOTSUPP, open_call_stack(USER));
+		expect_eq("an LBR call stack", -EOPNOTSUPP, open_call_stack(USER));
 		return;
 	}
 	run_plain(PERF_SAMPLE_BRANCH_CALL_STACK | USER, &v, depth_of_stack());
 	expect_eq("entries of the deepest stack", depth_of_stack(), v.longest);
-	expect_eq("a stack of calls and any branch", -EINVAL,
+	expect_eq("an LBR call stack and any branch", -EINVAL,
 		  open_call_stack(PERF_SAMPLE_BRANCH_ANY | USER));
 	/* The built-in driver's kernel stack starts with calls of the interrupt handler. */
 	if (!target.in_tree)

@@ -231,7 +231,7 @@ static bool open_calls(struct perf_event_attr *attr, struct ring *ring, int *fd,
 	attr->branch_sample_type = PERF_SAMPLE_BRANCH_CALL_STACK | PERF_SAMPLE_BRANCH_USER;
 	ring->page = NULL;
 	*fd = event_open(attr, 0, cpu, -1, 0);
-	return expect_true("an event with a stack of calls", *fd >= 0) &&
+	return expect_true("an event with an LBR call stack", *fd >= 0) &&
 	       !ring_map(ring, *fd, TASK_PAGES);
 }
 

@@ -363,7 +363,7 @@ static const struct ktap_case cases[] = {
 	{ "short and long periods", periods },
 	{ "precise_ip 1: at the instruction that follows", following },
 	{ "precise_ip 3: at the instruction", exactest },
-	{ "instructions that fault and begin anew", faulting },
+	{ "instructions that fault and restart", faulting },
 	{ "vector registers", vectors },
 	{ "branches up to the instruction", branches },
 	{ "loads that take long: address, latency and source", slow_loads },
