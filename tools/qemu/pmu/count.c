@@ -526,6 +526,8 @@ static void changed(void)
 {
 	find_scores();
 	count_follows = live_has(result_kinds());
+	if (count_config->changed)
+		count_config->changed();
 }
 
 /**

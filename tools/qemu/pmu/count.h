@@ -48,6 +48,7 @@
  * @near: a block of @n instructions begins, and instructions, branches or cycles can reach the
  *	distance of count_watch() in it. Return true to have QEMU look up the block anew. Only for
  *	count_gen_near()
+ * @changed: the live kinds have changed; called with all vCPUs stopped; may be NULL
  * @reached: a count has reached the distance of count_watch(); called in the vCPU's thread
  */
 struct count_config {
@@ -70,6 +71,7 @@ struct count_config {
 	unsigned int (*level)(unsigned int vcpu);
 	uint64_t (*pc)(unsigned int vcpu);
 	bool (*near)(unsigned int vcpu, unsigned int level, unsigned int n);
+	void (*changed)(void);
 	void (*reached)(unsigned int vcpu);
 };
 

@@ -129,9 +129,16 @@ static void set_alarm(unsigned int vcpu, uint64_t instructions)
 	x86_pmu_set_alarm(pmus[vcpu], instructions);
 }
 
+/* Return a vCPU's PMU, with all branches recorded. */
+static struct x86_pmu *up_to_date(unsigned int vcpu)
+{
+	x86_branch_flush(vcpu);
+	return pmus[vcpu];
+}
+
 static void reached(unsigned int vcpu)
 {
-	x86_pmu_check(pmus[vcpu]);
+	x86_pmu_check(up_to_date(vcpu));
 }
 
 static uint32_t needs(unsigned int vcpu)
@@ -141,7 +148,7 @@ static uint32_t needs(unsigned int vcpu)
 
 static void retired(unsigned int vcpu, uint64_t ip, const struct x86_pebs_access *access)
 {
-	x86_pmu_step(pmus[vcpu], ip ? ip : x86_qemu_pc(vcpu), access);
+	x86_pmu_step(up_to_date(vcpu), ip ? ip : x86_qemu_pc(vcpu), access);
 }
 
 static bool is_slow(unsigned int vcpu, uint64_t addr)
@@ -151,7 +158,7 @@ static bool is_slow(unsigned int vcpu, uint64_t addr)
 
 static bool near(unsigned int vcpu, unsigned int ring, unsigned int n)
 {
-	return x86_pmu_near(pmus[vcpu], ring, n);
+	return x86_pmu_near(up_to_date(vcpu), ring, n);
 }
 
 static const struct x86_step_hooks step_hooks = {
@@ -163,18 +170,18 @@ static const struct x86_step_hooks step_hooks = {
 
 static enum x86_pmu_access hook_rdmsr(unsigned int vcpu, uint32_t msr, uint64_t *value)
 {
-	return x86_pmu_rdmsr(pmus[vcpu], msr, value);
+	return x86_pmu_rdmsr(up_to_date(vcpu), msr, value);
 }
 
 static enum x86_pmu_access hook_wrmsr(unsigned int vcpu, uint32_t msr, uint64_t value)
 {
-	return x86_pmu_wrmsr(pmus[vcpu], msr, value);
+	return x86_pmu_wrmsr(up_to_date(vcpu), msr, value);
 }
 
 static enum x86_pmu_access hook_rdpmc(unsigned int vcpu, enum x86_pmu_ring ring,
 				      uint32_t selector, uint64_t *value)
 {
-	return x86_pmu_rdpmc(pmus[vcpu], ring, selector, value);
+	return x86_pmu_rdpmc(up_to_date(vcpu), ring, selector, value);
 }
 
 static void hook_cpuid(unsigned int vcpu, uint32_t leaf, uint32_t subleaf,
@@ -195,7 +202,7 @@ static void hook_interrupt(unsigned int vcpu, uint64_t pc)
 
 static uint32_t hook_read(unsigned int vcpu, uint32_t msr)
 {
-	return x86_pmu_rdmsr_more(pmus[vcpu], msr);
+	return x86_pmu_rdmsr_more(up_to_date(vcpu), msr);
 }
 
 static uint32_t read_eilvt(unsigned int vcpu, unsigned int entry)
@@ -246,6 +253,7 @@ static void print_vcpu(FILE *f, unsigned int vcpu)
 
 	if (!pmu)
 		return;
+	x86_branch_flush(vcpu);
 	for (row = 0; row < X86_PMU_MSR_ROWS; row++) {
 		const char *name = x86_pmu_msr_name(pmu->config, row);
 

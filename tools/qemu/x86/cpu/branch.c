@@ -31,6 +31,12 @@
 #define PENDING_KNOWN_SHIFT	32	/* the branch is known with one of these bits in trail.known */
 #define PENDING_PREDICTOR_SHIFT	40	/* index in struct count_predictor */
 #define PENDING_PREDICTOR	UINT64_C(0x7ff)
+#define PENDING_RING_SHIFT	56	/* in struct passed: the ring of the target, ... */
+#define PENDING_RING		UINT64_C(3)
+#define PENDING_KERNEL_SHIFT	62	/* ... and whether it is the kernel's */
+
+/* Number of branches in struct trail that the PMU has yet to record */
+#define PASSED_MAX		256
 
 /* trail.known, above the rings: the address of a far branch is always known. */
 #define KNOWN_ALWAYS		(1u << X86_PMU_RINGS)
@@ -52,26 +58,46 @@ struct score {
 PMU_SCORE_SIZE(struct score);
 
 /**
+ * struct passed - a branch of trail.passed, which may not be taken
+ * @pending: score.pending, with its ring and kernel bits set
+ * @from: address of the branch
+ * @to: address of the instruction executed after the branch
+ * @cycles: the vCPU's count of cycles
+ */
+struct passed {
+	uint64_t pending;
+	uint64_t from;
+	uint64_t to;
+	uint64_t cycles;
+};
+
+/**
  * struct trail - the fields of a vCPU that only C code uses
  * @score: the vCPU's score, NULL before software turns branch records on. All vCPUs exist then, so
  *	the score does not move
  * @pmu: the vCPU's PMU
  * @predictor: the vCPU's predictor
  * @known: bitmap of the rings with blocks that call back, and KNOWN_ALWAYS
+ * @quick: @known, or 0 if block_begins() must look at each branch; x86_branch_flush() sets it to 0
  * @pc: RIP
  * @block: address of the block that called back last
  * @ending: the pending branch is the last one to report
  * @clock: the vCPU's count of cycles
+ * @nr_passed: number of branches in @passed
+ * @passed: the branches since x86_branch_flush()
  */
 static struct trail {
 	struct score *score;
 	struct x86_pmu *pmu;
 	struct count_predictor *predictor;
 	unsigned int known;
+	unsigned int quick;
 	const uint64_t *pc;
 	uint64_t block;
 	bool ending;
 	struct count_clock clock;
+	unsigned int nr_passed;
+	struct passed passed[PASSED_MAX];
 } trails[PMU_VCPUS_MAX];
 
 static struct qemu_plugin_scoreboard *scores;
@@ -112,6 +138,7 @@ static void set_heads(struct trail *t, unsigned int rings)
 		t->score->heads[ring] = rings >> ring & 1;
 	t->score->any = rings;
 	t->known = rings | KNOWN_ALWAYS;
+	t->quick = 0;
 }
 
 static void report_pending(const struct trail *t, uint64_t pending, uint64_t to,
@@ -158,39 +185,84 @@ static void went(struct trail *t, uint64_t to, enum x86_pmu_ring ring)
 		end(t);
 }
 
-/* The userdata of block_begins(): the ring, and whether it is the kernel's */
-#define BEGINS_KERNEL_SHIFT	8
-
 /*
- * Called at the start of a block. Nearly each time, a branch is pending that went() reports without
- * any special case. This function then does the same as went(), with hardly any branch that
- * depends on the guest's: the host would mispredict them.
+ * Record the branches in trail.passed. A record needs no contents if enough records follow it. The
+ * first loop has no branch that depends on the guest's: the host would mispredict them.
  */
+static void record_passed(struct trail *t)
+{
+	const struct x86_lbr *lbr = &t->pmu->lbr;
+	unsigned int i, nr = 0, skipped = 0, n = t->nr_passed;
+	struct {
+		uint8_t index;
+		bool mispredicted;
+	} taken[PASSED_MAX + 1];
+
+	for (i = 0; i < n; i++) {
+		const struct passed *b = &t->passed[i];
+		uint64_t next = b->from + (b->pending >> PENDING_LENGTH_SHIFT & PENDING_LENGTH);
+		bool is_taken = (b->to != next) | !(b->pending & PENDING_CONDITIONAL);
+		bool kernel = b->pending >> PENDING_KERNEL_SHIFT & 1;
+
+		taken[nr].index = i;
+		taken[nr].mispredicted = count_predict(t->predictor,
+						       b->pending >> PENDING_PREDICTOR_SHIFT &
+						       PENDING_PREDICTOR, is_taken);
+		nr += is_taken & lbr->types[kernel] >> (b->pending >> PENDING_TYPE_SHIFT &
+							PENDING_TYPE);
+	}
+	t->nr_passed = 0;
+	if (nr > lbr->depth) {
+		skipped = nr - lbr->depth;
+		x86_lbr_skip(t->pmu, skipped, t->passed[taken[skipped - 1].index].cycles);
+	}
+	for (i = skipped; i < nr; i++) {
+		const struct passed *b = &t->passed[taken[i].index];
+
+		x86_pmu_branch(t->pmu, &(struct x86_lbr_branch) {
+			.from = b->from, .to = b->to, .cycles = b->cycles,
+			.type = b->pending >> PENDING_TYPE_SHIFT & PENDING_TYPE,
+			.kernel = b->pending >> PENDING_KERNEL_SHIFT & 1,
+			.mispredicted = taken[i].mispredicted,
+		});
+	}
+}
+
+/* Called in place of block_begins() in all cases that trail.quick excludes. */
+static __attribute__((noinline)) void block_begins_slowly(unsigned int vcpu, void *userdata)
+{
+	struct trail *t = &trails[vcpu];
+	uint64_t pc = *t->pc;
+
+	if (t->score->pending) {
+		x86_branch_flush(vcpu);
+		went(t, pc, (uintptr_t)userdata >> PENDING_RING_SHIFT & PENDING_RING);
+	}
+	t->block = pc;
+	if (!t->ending && !count_follows && t->pmu->lbr.simple)
+		t->quick = t->known;
+}
+
+/* Called at the start of a block. @userdata: the ring and kernel bits of PENDING_* */
 static void block_begins(unsigned int vcpu, void *userdata)
 {
-	unsigned int ring = (uintptr_t)userdata & ((1 << BEGINS_KERNEL_SHIFT) - 1);
 	struct trail *t = &trails[vcpu];
 	uint64_t pc = *t->pc, pending = t->score->pending, from = address_of(t, pending);
-	uint64_t next = from + (pending >> PENDING_LENGTH_SHIFT & PENDING_LENGTH);
-	bool taken = (pc != next) | !(pending & PENDING_CONDITIONAL);
-	struct x86_lbr_branch b;
+	struct passed *b = &t->passed[t->nr_passed];
 
-	if (!is_known(t, pending) || t->ending || pc == from || count_follows ||
-	    !t->pmu->lbr.simple) {
-		went(t, pc, ring);
-		t->block = pc;
+	if (!(pending >> PENDING_KNOWN_SHIFT & t->quick) || pc == from) {
+		block_begins_slowly(vcpu, userdata);
 		return;
 	}
 	t->score->pending = 0;
 	t->block = pc;
-	b = (struct x86_lbr_branch) {
-		.from = from, .to = pc, .type = pending >> PENDING_TYPE_SHIFT & PENDING_TYPE,
-		.kernel = (uintptr_t)userdata >> BEGINS_KERNEL_SHIFT,
-		.cycles = count_cycles(&t->clock, X86_PMU_RINGS),
-		.mispredicted = count_predict(t->predictor, pending >> PENDING_PREDICTOR_SHIFT &
-					      PENDING_PREDICTOR, taken),
-	};
-	x86_lbr_record(t->pmu, &b, taken);
+	t->nr_passed++;
+	b->pending = pending | (uintptr_t)userdata;
+	b->from = from;
+	b->to = pc;
+	b->cycles = count_cycles(&t->clock, X86_PMU_RINGS);
+	if (t->nr_passed == PASSED_MAX)
+		record_passed(t);
 }
 
 static bool is_recording(unsigned int vcpu)
@@ -199,6 +271,32 @@ static bool is_recording(unsigned int vcpu)
 }
 
 /* ---- for the PMU ---- */
+
+/**
+ * x86_branch_flush() - have the PMU record all branches before the one being executed
+ * @vcpu: index of the vCPU; called in its thread, or with all vCPUs stopped
+ *
+ * Called before the PMU reads or changes what records depend on.
+ */
+void x86_branch_flush(unsigned int vcpu)
+{
+	struct trail *t = &trails[vcpu];
+
+	if (t->nr_passed)
+		record_passed(t);
+	t->quick = 0;
+}
+
+/**
+ * x86_branch_flush_all() - call x86_branch_flush() for all vCPUs, which are stopped
+ */
+void x86_branch_flush_all(void)
+{
+	unsigned int i;
+
+	for (i = 0; i < pmu_qemu_vcpus(); i++)
+		x86_branch_flush(i);
+}
 
 /**
  * x86_branch_record() - set the rings with reported branches
@@ -214,6 +312,7 @@ uint64_t x86_branch_record(unsigned int vcpu, struct x86_pmu *pmu, unsigned int 
 	struct score *s = plugin_api.scoreboard_find(scores, vcpu);
 	struct trail *t = &trails[vcpu];
 
+	x86_branch_flush(vcpu);
 	t->score = s;
 	t->pmu = pmu;
 	t->predictor = count_predictor(vcpu);
@@ -249,6 +348,7 @@ void x86_branch_exception(unsigned int vcpu, int vector, uint64_t pc, bool in_fe
 
 	if (!is_recording(vcpu))
 		return;
+	x86_branch_flush(vcpu);
 	if (!in_fetch && vector != VECTOR_DB && is_known(t, t->score->pending) &&
 	    address_of(t, t->score->pending) == pc)
 		t->score->pending = 0;
@@ -263,8 +363,10 @@ void x86_branch_exception(unsigned int vcpu, int vector, uint64_t pc, bool in_fe
  */
 void x86_branch_interrupt(unsigned int vcpu, uint64_t pc)
 {
-	if (is_recording(vcpu))
-		went(&trails[vcpu], pc, x86_qemu_ring(vcpu));
+	if (!is_recording(vcpu))
+		return;
+	x86_branch_flush(vcpu);
+	went(&trails[vcpu], pc, x86_qemu_ring(vcpu));
 }
 
 /**
@@ -280,6 +382,7 @@ void x86_branch_delivered(unsigned int vcpu, uint64_t from, uint64_t to)
 
 	if (!is_recording(vcpu))
 		return;
+	x86_branch_flush(vcpu);
 	b = (struct x86_lbr_branch) {
 		.from = from, .to = to, .type = X86_LBR_OTHER,
 		.kernel = x86_pmu_is_kernel(x86_qemu_ring(vcpu)),
@@ -301,7 +404,8 @@ void x86_branch_delivered(unsigned int vcpu, uint64_t from, uint64_t to)
 void x86_branch_gen_start(struct qemu_plugin_tb *tb, enum x86_pmu_ring ring,
 			  unsigned int class)
 {
-	uintptr_t state = ring | x86_pmu_is_kernel(ring) << BEGINS_KERNEL_SHIFT;
+	uintptr_t state = (uintptr_t)ring << PENDING_RING_SHIFT |
+			  (uintptr_t)x86_pmu_is_kernel(ring) << PENDING_KERNEL_SHIFT;
 	struct plugin_slot slot = FIELD(heads);
 
 	if (!count_is_live(X86_PMU_RECORDS))

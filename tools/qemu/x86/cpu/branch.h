@@ -13,6 +13,8 @@
 
 void x86_branch_init(void);
 uint64_t x86_branch_record(unsigned int vcpu, struct x86_pmu *pmu, unsigned int rings);
+void x86_branch_flush(unsigned int vcpu);
+void x86_branch_flush_all(void);
 
 /* Called by the hooks of struct x86_qemu_hooks */
 void x86_branch_exception(unsigned int vcpu, int vector, uint64_t pc, bool in_fetch);

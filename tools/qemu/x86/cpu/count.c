@@ -311,6 +311,7 @@ static const struct count_config count_config = {
 	.level		= x86_qemu_ring,
 	.pc		= x86_qemu_pc,
 	.near		= x86_step_near,
+	.changed	= x86_branch_flush_all,
 };
 
 /**

@@ -270,6 +270,21 @@ static uint64_t counts_of(struct x86_pmu *pmu)
 }
 
 /**
+ * x86_lbr_skip() - record branches that later records will overwrite; LBR is @simple
+ * @pmu: the PMU of this thread's CPU
+ * @nr: number of records
+ * @cycles: count of cycles at the last of them
+ */
+void x86_lbr_skip(struct x86_pmu *pmu, unsigned int nr, uint64_t cycles)
+{
+	struct x86_lbr *lbr = &pmu->lbr;
+
+	lbr->records += nr;
+	lbr->top = (lbr->top + nr) % lbr->depth;
+	lbr->cycles = cycles;
+}
+
+/**
  * x86_pmu_branch() - record a taken branch, if software has enabled its type
  * @pmu: the PMU of this thread's CPU
  * @branch: the branch
@@ -280,10 +295,6 @@ void x86_pmu_branch(struct x86_pmu *pmu, const struct x86_lbr_branch *branch)
 	struct x86_lbr *lbr = &pmu->lbr;
 	struct x86_lbr_entry e;
 
-	if (lbr->simple) {
-		x86_lbr_record(pmu, branch, true);
-		return;
-	}
 	if (!(lbr->types[branch->kernel] >> branch->type & 1) ||
 	    (lbr->calls && !follow_calls(lbr, branch)))
 		return;

@@ -58,26 +58,7 @@ static inline struct x86_lbr_entry x86_lbr_make_entry(const struct x86_pmu *pmu,
 	};
 }
 
-/**
- * x86_lbr_record() - record a branch, if software has enabled its type and LBR is @simple
- * @pmu: the PMU of this thread's CPU
- * @branch: the branch
- * @taken: the branch is taken; otherwise the function does nothing
- */
-static inline void x86_lbr_record(struct x86_pmu *pmu, const struct x86_lbr_branch *branch,
-				  bool taken)
-{
-	struct x86_lbr *lbr = &pmu->lbr;
-	uint64_t record = taken & lbr->types[branch->kernel] >> branch->type;
-	uint64_t top = lbr->top + 1 < lbr->depth ? lbr->top + 1 : 0;
-
-	/* Without a record, the last entry is written, which is not read. */
-	lbr->entry[X86_LBR_MAX ^ ((X86_LBR_MAX ^ top) & -record)] = x86_lbr_make_entry(pmu, branch);
-	lbr->top ^= (lbr->top ^ top) & -record;
-	lbr->cycles ^= (lbr->cycles ^ branch->cycles) & -record;
-	lbr->records += record;
-}
-
+void x86_lbr_skip(struct x86_pmu *pmu, unsigned int nr, uint64_t cycles);
 void x86_pmu_branch(struct x86_pmu *pmu, const struct x86_lbr_branch *branch);
 
 #endif /* TOOLS_QEMU_X86_LBR_RECORD_H */
