@@ -70,7 +70,8 @@ struct pt_regs;
  * @read: return the value of counter hw.idx; bits above its value mask are undefined. IRQs off
  * @enable: make the hardware count on exactly the counters in corepmu_cpu.active. IRQs off
  * @disable: stop all counters and keep their values. IRQs off
- * @select: program the event selection of counter hw.idx, which is not counting. IRQs off
+ * @place: write the event selection of counter hw.idx, which is not counting, and set its value.
+ *	IRQs off
  * @update: corepmu_count_event() with @read. From the overflow interrupt, or where the overflow
  *	interrupt does not update the event. IRQs off, or NMI
  * @update_nmi_safe: the same where the overflow interrupt may update the event meanwhile:
@@ -78,7 +79,7 @@ struct pt_regs;
  * @write: set the value of counter hw.idx. The PMU as a whole is stopped, or the counter is not
  *	enabled. IRQs off
  *
- * @enable, @disable, @select, @update, @update_nmi_safe and @write are hot paths, called
+ * @enable, @disable, @place, @update, @update_nmi_safe and @write are hot paths, called
  * through static calls.
  */
 struct corepmu_backend {
@@ -113,7 +114,7 @@ struct corepmu_backend {
 
 	void (*enable)(struct corepmu_cpu *cpuc);
 	void (*disable)(struct corepmu_cpu *cpuc);
-	void (*select)(struct corepmu_cpu *cpuc, struct hw_perf_event *hwc);
+	void (*place)(struct corepmu_cpu *cpuc, struct hw_perf_event *hwc, u64 value);
 	void (*update)(struct corepmu_cpu *cpuc, struct perf_event *event);
 	void (*update_nmi_safe)(struct corepmu_cpu *cpuc, struct perf_event *event);
 	void (*write)(struct corepmu_cpu *cpuc, struct hw_perf_event *hwc, u64 value);

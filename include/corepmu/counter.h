@@ -69,6 +69,29 @@ corepmu_count_event(struct corepmu_cpu *cpuc, struct perf_event *event,
 	corepmu_add_count(event, prev, now);
 }
 
+/**
+ * corepmu_count_event_irqs_off() - the same for a backend whose overflow interrupt is not an NMI
+ * @cpuc: this CPU's state
+ * @event: an event placed on a counter
+ * @read: the backend's read()
+ *
+ * With interrupts off nothing else on this CPU updates the event, and other CPUs leave prev_count
+ * and period_left alone. A PERF_EVENT_IOC_RESET of another CPU may clear event->count meanwhile.
+ */
+static __always_inline void
+corepmu_count_event_irqs_off(struct corepmu_cpu *cpuc, struct perf_event *event,
+			     u64 (*read)(struct corepmu_cpu *cpuc, struct hw_perf_event *hwc))
+{
+	struct hw_perf_event *hwc = &event->hw;
+	u64 mask = corepmu_hw_value_mask(hwc);
+	u64 now = corepmu_extend_sign(read(cpuc, hwc), mask);
+	u64 delta = (now - local64_read(&hwc->prev_count)) & mask;
+
+	local64_set(&hwc->prev_count, now);
+	local64_add(delta, &event->count);
+	local64_set(&hwc->period_left, local64_read(&hwc->period_left) - delta);
+}
+
 void corepmu_count_overtaken(struct perf_event *event, u64 prev, u64 now);
 
 /**
@@ -137,18 +160,29 @@ corepmu_counter_value(struct corepmu_cpu *cpuc, struct perf_event *event, s64 le
 	}
 
 	return -clamp_t(s64, left, corepmu_hw_min_period(&event->hw),
-			min_t(u64, mask >> 1, cpuc->pmu->max_left));
+			min_t(u64, mask >> 1, to_corepmu(event->pmu)->max_left));
+}
+
+/*
+ * Set prev_count for a counter that overflows after @left counts, or earlier if it is too narrow.
+ * Return the value to which the caller sets the counter.
+ */
+static __always_inline u64
+corepmu_counter_expect(struct corepmu_cpu *cpuc, struct perf_event *event, s64 left)
+{
+	s64 value = corepmu_counter_value(cpuc, event, left);
+
+	local64_set(&event->hw.prev_count, value);
+	return value & corepmu_hw_value_mask(&event->hw);
 }
 
 /* Set the counter to overflow after @left counts, or earlier if it is too narrow. */
 static __always_inline void
 corepmu_counter_load(struct corepmu_cpu *cpuc, struct perf_event *event, s64 left)
 {
-	s64 value = corepmu_counter_value(cpuc, event, left);
+	u64 value = corepmu_counter_expect(cpuc, event, left);
 
-	local64_set(&event->hw.prev_count, value);
-	static_call(corepmu_write_counter)(cpuc, &event->hw,
-					   value & corepmu_hw_value_mask(&event->hw));
+	static_call(corepmu_write_counter)(cpuc, &event->hw, value);
 }
 
 /**

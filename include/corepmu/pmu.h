@@ -38,6 +38,7 @@ struct corepmu_precise_backend;
  * @rdpmc_node: entry in the list of PMUs that corepmu_rdpmc_refresh() goes through
  * @backend: the architecture's functions
  * @supported_cpus: CPUs of this PMU; a CPU that comes online may be added
+ * @on_all_cpus: @supported_cpus has all possible CPUs
  * @cpu: state of each CPU
  * @counters: mask of counters that exist
  * @pair_counters: mask of counters that can be the upper counter of a pair
@@ -76,6 +77,7 @@ struct corepmu {
 	struct list_head		rdpmc_node;
 	const struct corepmu_backend	*backend;
 	cpumask_t			supported_cpus;
+	bool				on_all_cpus;
 	struct corepmu_cpu __percpu	*cpu;
 	u64				counters;
 	u64				pair_counters;
@@ -151,12 +153,11 @@ static inline bool corepmu_has_interrupt(const struct corepmu *pmu)
 /* core/pmu.c: the hot paths of the backend in use, as static calls */
 void corepmu_enable_none(struct corepmu_cpu *cpuc);
 void corepmu_update_none(struct corepmu_cpu *cpuc, struct perf_event *event);
-void corepmu_select_none(struct corepmu_cpu *cpuc, struct hw_perf_event *hwc);
 void corepmu_write_none(struct corepmu_cpu *cpuc, struct hw_perf_event *hwc, u64 value);
 
 DECLARE_STATIC_CALL(corepmu_enable_counters, corepmu_enable_none);
 DECLARE_STATIC_CALL(corepmu_disable_counters, corepmu_enable_none);
-DECLARE_STATIC_CALL(corepmu_select_event, corepmu_select_none);
+DECLARE_STATIC_CALL(corepmu_place_event, corepmu_write_none);
 DECLARE_STATIC_CALL(corepmu_counter_update, corepmu_update_none);
 DECLARE_STATIC_CALL(corepmu_counter_update_nmi_safe, corepmu_update_none);
 DECLARE_STATIC_CALL(corepmu_write_counter, corepmu_write_none);
@@ -207,6 +208,7 @@ bool corepmu_filter(struct pmu *pmu, int cpu);
 void corepmu_event_start(struct perf_event *event, int flags);
 void corepmu_event_stop(struct perf_event *event, int flags);
 void corepmu_counter_start(struct corepmu_cpu *cpuc, struct perf_event *event);
+void corepmu_counter_place(struct corepmu_cpu *cpuc, struct perf_event *event);
 
 /* core/event.c */
 int corepmu_event_init(struct perf_event *event);

@@ -51,7 +51,7 @@ static void change_types(struct fixture *b)
 
 	for (idx = 0; idx < PMUV3_MAX_EVENT_COUNTERS; idx++)
 		if (b->pmu->counters & BIT_ULL(idx))
-			pmuv3_write_pmevtyper(idx, 0);
+			pmuv3_write_filter(idx, 0);
 }
 
 /* exclude_all(): count at no exception level; include_all(): at all levels */

@@ -65,7 +65,7 @@ static void rdpmc_arm64_task(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, open_counters(b), open);
 	if (has_mask)
 		KUNIT_EXPECT_EQ(test, this_cpu_read(pmuv3_model_state.pmuacr), BIT_ULL(idx[0]));
-	KUNIT_EXPECT_EQ(test, !pmuv3_read_pmevcntr(idx[1]), !has_mask);
+	KUNIT_EXPECT_EQ(test, !pmuv3_read_counter(idx[1]), !has_mask);
 
 	/* The task sleeps, and another task runs on the CPU. */
 	set_current_state(TASK_UNINTERRUPTIBLE);

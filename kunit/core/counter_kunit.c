@@ -36,10 +36,6 @@ static void do_nothing(struct corepmu_cpu *cpuc)
 {
 }
 
-static void select_nop(struct corepmu_cpu *cpuc, struct hw_perf_event *hwc)
-{
-}
-
 static void update_variable(struct corepmu_cpu *cpuc, struct perf_event *event)
 {
 	corepmu_count_event(cpuc, event, read_variable);
@@ -49,7 +45,7 @@ static const struct corepmu_backend variable_backend = {
 	.name		= "a variable",
 	.enable		= do_nothing,
 	.disable	= do_nothing,
-	.select		= select_nop,
+	.place		= write_variable,
 	.update		= update_variable,
 	.update_nmi_safe = update_variable,
 	.write		= write_variable,
@@ -69,6 +65,7 @@ static int counter_init(struct kunit *test)
 	KUNIT_ASSERT_NOT_NULL(test, f);
 	f->pmu.max_left = S64_MAX;
 	f->cpuc.pmu = &f->pmu;
+	f->event.pmu = &f->pmu.perf_pmu;
 	corepmu_use_backend(&variable_backend);
 	counter = 0;
 	reads = 0;

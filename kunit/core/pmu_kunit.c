@@ -446,7 +446,9 @@ static void pmu_types(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, corepmu_filter(&b->pmu->perf_pmu, event->cpu));
 	event = fixture_alloc(b, &own);
 	KUNIT_EXPECT_EQ(test, fixture_init_event(event), 0);
+	b->pmu->on_all_cpus = false;
 	KUNIT_EXPECT_EQ(test, fixture_add(event, PERF_EF_START), -ENOENT);
+	b->pmu->on_all_cpus = true;
 	fixture_close(event);
 	cpumask_copy(&b->pmu->supported_cpus, cpu_possible_mask);
 	KUNIT_EXPECT_FALSE(test, corepmu_filter(&b->pmu->perf_pmu, 0));

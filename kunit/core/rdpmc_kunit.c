@@ -118,7 +118,7 @@ static u64 read_counter(struct fixture *b, u32 index)
 	if (index - 1 == PMUV3_CYCLE_COUNTER)
 		return pmuv3_read_pmccntr();
 
-	return pmuv3_read_pmevcntr(index - 1);
+	return pmuv3_read_counter(index - 1);
 }
 
 /**

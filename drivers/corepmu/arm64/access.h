@@ -35,9 +35,7 @@
  * the kernel's include/linux/perf/arm_pmuv3.h.
  */
 #define PMUV3_CASE(n, access)	case n: access(n); break
-#define PMUV3_SWITCH(n, access)						\
-	do {								\
-		switch (n) {						\
+#define PMUV3_CASES(access)						\
 		PMUV3_CASE(0, access); PMUV3_CASE(1, access); PMUV3_CASE(2, access);	\
 		PMUV3_CASE(3, access); PMUV3_CASE(4, access); PMUV3_CASE(5, access);	\
 		PMUV3_CASE(6, access); PMUV3_CASE(7, access); PMUV3_CASE(8, access);	\
@@ -48,34 +46,23 @@
 		PMUV3_CASE(21, access); PMUV3_CASE(22, access); PMUV3_CASE(23, access);	\
 		PMUV3_CASE(24, access); PMUV3_CASE(25, access); PMUV3_CASE(26, access);	\
 		PMUV3_CASE(27, access); PMUV3_CASE(28, access); PMUV3_CASE(29, access);	\
-		PMUV3_CASE(30, access);							\
+		PMUV3_CASE(30, access)
+#define PMUV3_SWITCH(n, access)						\
+	do {								\
+		switch (n) {						\
+		PMUV3_CASES(access);					\
 		}							\
 	} while (0)
 
-static __always_inline u64 pmuv3_read_pmevcntr(int n)
-{
-	u64 value = 0;
-
-#define READ_PMEVCNTR(n)	(value = read_sysreg_s(PMUV3_PMEVCNTR(n)))
-	PMUV3_SWITCH(n, READ_PMEVCNTR);
-#undef READ_PMEVCNTR
-
-	return value;
-}
-
-static __always_inline void pmuv3_write_pmevcntr(int n, u64 value)
-{
-#define WRITE_PMEVCNTR(n)	write_sysreg_s(value, PMUV3_PMEVCNTR(n))
-	PMUV3_SWITCH(n, WRITE_PMEVCNTR);
-#undef WRITE_PMEVCNTR
-}
-
-static inline void pmuv3_write_pmevtyper(int n, u64 value)
-{
-#define WRITE_PMEVTYPER(n)	write_sysreg_s(value, PMUV3_PMEVTYPER(n))
-	PMUV3_SWITCH(n, WRITE_PMEVTYPER);
-#undef WRITE_PMEVTYPER
-}
+/* @cycles, @instructions: the statements for the counters that have registers of their own */
+#define PMUV3_COUNTER_SWITCH(n, access, cycles, instructions)		\
+	do {								\
+		switch (n) {						\
+		PMUV3_CASES(access);					\
+		case PMUV3_CYCLE_COUNTER: cycles; break;		\
+		case PMUV3_INSTR_COUNTER: instructions; break;		\
+		}							\
+	} while (0)
 
 static inline u64 pmuv3_read_pmcr(void)
 {
@@ -115,6 +102,51 @@ static inline void pmuv3_write_pmicntr(u64 value)
 static inline void pmuv3_write_pmicfiltr(u64 value)
 {
 	write_sysreg_s(value, PMUV3_PMICFILTR_EL0);
+}
+
+static __always_inline u64 pmuv3_read_counter(int n)
+{
+	u64 value = 0;
+
+#define READ_PMEVCNTR(n)	(value = read_sysreg_s(PMUV3_PMEVCNTR(n)))
+	PMUV3_COUNTER_SWITCH(n, READ_PMEVCNTR, value = pmuv3_read_pmccntr(),
+			     value = pmuv3_read_pmicntr());
+#undef READ_PMEVCNTR
+
+	return value;
+}
+
+static __always_inline void pmuv3_write_counter(int n, u64 value)
+{
+#define WRITE_PMEVCNTR(n)	write_sysreg_s(value, PMUV3_PMEVCNTR(n))
+	PMUV3_COUNTER_SWITCH(n, WRITE_PMEVCNTR, pmuv3_write_pmccntr(value),
+			     pmuv3_write_pmicntr(value));
+#undef WRITE_PMEVCNTR
+}
+
+/* @config: bits of PMEVTYPER<n>_EL0; the filters of the other two counters have no event number */
+static __always_inline void pmuv3_write_filter(int n, u64 config)
+{
+#define WRITE_PMEVTYPER(n)	write_sysreg_s(config, PMUV3_PMEVTYPER(n))
+	PMUV3_COUNTER_SWITCH(n, WRITE_PMEVTYPER,
+			     pmuv3_write_pmccfiltr(config & ~PMEVTYPER_EVTCOUNT),
+			     pmuv3_write_pmicfiltr(config & ~PMEVTYPER_EVTCOUNT));
+#undef WRITE_PMEVTYPER
+}
+
+/* As pmuv3_write_filter() and pmuv3_write_counter() */
+static __always_inline void pmuv3_write_both(int n, u64 config, u64 value)
+{
+#define WRITE_BOTH(n)	do {						\
+		write_sysreg_s(config, PMUV3_PMEVTYPER(n));		\
+		write_sysreg_s(value, PMUV3_PMEVCNTR(n));		\
+	} while (0)
+	PMUV3_COUNTER_SWITCH(n, WRITE_BOTH,
+			     pmuv3_write_pmccfiltr(config & ~PMEVTYPER_EVTCOUNT);
+			     pmuv3_write_pmccntr(value),
+			     pmuv3_write_pmicfiltr(config & ~PMEVTYPER_EVTCOUNT);
+			     pmuv3_write_pmicntr(value));
+#undef WRITE_BOTH
 }
 
 static inline void pmuv3_write_pmcntenset(u64 counters)

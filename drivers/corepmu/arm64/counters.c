@@ -99,7 +99,7 @@ static void pmuv3_disable(struct corepmu_cpu *cpuc)
  * comes to a counter whose registers other software may have written. Counters without an event, or
  * enabled by other software, are disabled; the start of the PMU enables the active ones.
  */
-static noinline void write_shared(struct corepmu_cpu *cpuc)
+static void write_shared(struct corepmu_cpu *cpuc)
 {
 	struct corepmu *pmu = cpuc->pmu;
 
@@ -111,106 +111,93 @@ static noinline void write_shared(struct corepmu_cpu *cpuc)
 	pmuv3_rdpmc_reset();
 }
 
-static __always_inline void select_counter(struct corepmu_cpu *cpuc, int idx, u64 config)
+static __always_inline bool is_trusted(const struct corepmu_cpu *cpuc, int idx)
 {
-	if (!(cpuc->trusted & BIT_ULL(idx))) {
-		if (!(cpuc->trusted_others & COREPMU_TRUST_SHARED))
-			write_shared(cpuc);
-	} else if (cpuc->selected[idx] == config) {
+	return cpuc->trusted & BIT_ULL(idx);
+}
+
+/* Once after perf core has disabled the PMU, if an event comes to an untrusted counter */
+static __always_inline bool must_write_shared(const struct corepmu_cpu *cpuc, int idx)
+{
+	return !is_trusted(cpuc, idx) && !(cpuc->trusted_others & COREPMU_TRUST_SHARED);
+}
+
+static void select_counter(struct corepmu_cpu *cpuc, int idx, u64 config)
+{
+	if (is_trusted(cpuc, idx) && cpuc->selected[idx] == config)
 		return;
-	}
 
 	cpuc->selected[idx] = config;
 	pmuv3_write_selection(idx, config);
 }
 
-static void pmuv3_select(struct corepmu_cpu *cpuc, struct hw_perf_event *hwc)
+static noinline u64 read_counter(int idx)
 {
-	int idx = hwc->idx;
-
-	if (corepmu_event_is_paired(cpuc->pmu, hwc)) {
-		select_counter(cpuc, idx - 1, hwc->config_base);
-		/*
-		 * Count wraps at all exception levels: only the even counter has the event's
-		 * filter.
-		 */
-		select_counter(cpuc, idx, PMUV3_EVENT_CHAIN | PMEVTYPER_NSH);
-	} else {
-		select_counter(cpuc, idx, hwc->config_base);
-	}
+	return pmuv3_read_counter(idx);
 }
 
-/* Not inline, so that pmuv3_update() of a single counter calls no function. */
-static noinline u64 read_pair(int idx)
+static u64 read_pair(int idx)
 {
 	u64 upper, lower, again;
 
 	/* The lower half may wrap between two reads. */
-	upper = pmuv3_read_pmevcntr(idx);
-	lower = pmuv3_read_pmevcntr(idx - 1);
-	again = pmuv3_read_pmevcntr(idx);
+	upper = read_counter(idx);
+	lower = read_counter(idx - 1);
+	again = read_counter(idx);
 	if (again != upper)
-		lower = pmuv3_read_pmevcntr(idx - 1);
+		lower = read_counter(idx - 1);
 
 	return again << 32 | (lower & GENMASK_ULL(31, 0));
 }
 
-static __always_inline u64 read_single(struct corepmu_cpu *cpuc, struct hw_perf_event *hwc)
-{
-	int idx = hwc->idx;
-
-	if (idx == PMUV3_CYCLE_COUNTER)
-		return pmuv3_read_pmccntr();
-	if (idx == PMUV3_INSTR_COUNTER)
-		return pmuv3_read_pmicntr();
-	return pmuv3_read_pmevcntr(idx);
-}
-
-static u64 pmuv3_read(struct corepmu_cpu *cpuc, struct hw_perf_event *hwc)
+static noinline u64 pmuv3_read(struct corepmu_cpu *cpuc, struct hw_perf_event *hwc)
 {
 	if (corepmu_event_is_paired(cpuc->pmu, hwc))
 		return read_pair(hwc->idx);
-	return read_single(cpuc, hwc);
+	return read_counter(hwc->idx);
 }
 
-static noinline void update_pair(struct corepmu_cpu *cpuc, struct perf_event *event)
+/* Inline, so that the update of most events calls no function */
+static __always_inline u64 read_single(struct corepmu_cpu *cpuc, struct hw_perf_event *hwc)
 {
-	corepmu_count_event(cpuc, event, pmuv3_read);
+	return pmuv3_read_counter(hwc->idx);
+}
+
+static noinline void update_otherwise(struct corepmu_cpu *cpuc, struct perf_event *event)
+{
+	corepmu_count_event_irqs_off(cpuc, event, pmuv3_read);
 }
 
 static void pmuv3_update(struct corepmu_cpu *cpuc, struct perf_event *event)
 {
-	if (unlikely(corepmu_event_is_paired(cpuc->pmu, &event->hw)))
-		update_pair(cpuc, event);
+	if (unlikely(event->hw.flags & COREPMU_EVENT_PAIR))
+		update_otherwise(cpuc, event);
 	else
-		corepmu_count_event(cpuc, event, read_single);
+		corepmu_count_event_irqs_off(cpuc, event, read_single);
 }
 
-static void pmuv3_update_nmi_safe(struct corepmu_cpu *cpuc, struct perf_event *event)
+static noinline void update_nmi_safe_otherwise(struct corepmu_cpu *cpuc, struct perf_event *event)
 {
 	corepmu_count_event_nmi_safe(cpuc, event, pmuv3_read);
 }
 
-static void write_pair(int idx, u64 value)
+static void pmuv3_update_nmi_safe(struct corepmu_cpu *cpuc, struct perf_event *event)
 {
-	pmuv3_write_pmevcntr(idx, upper_32_bits(value));
-	pmuv3_write_pmevcntr(idx - 1, lower_32_bits(value));
-}
-
-/* Inline: on kernels that are built without tail calls, a call would need a stack frame. */
-static __always_inline void write_single(int idx, u64 value)
-{
-	if (idx == PMUV3_CYCLE_COUNTER)
-		pmuv3_write_pmccntr(value);
-	else if (idx == PMUV3_INSTR_COUNTER)
-		pmuv3_write_pmicntr(value);
+	if (unlikely(event->hw.flags & COREPMU_EVENT_PAIR))
+		update_nmi_safe_otherwise(cpuc, event);
 	else
-		pmuv3_write_pmevcntr(idx, value);
+		corepmu_count_event_nmi_safe(cpuc, event, read_single);
 }
 
 static noinline void write_counter(int idx, u64 value)
 {
-	write_single(idx, value);
+	pmuv3_write_counter(idx, value);
+}
+
+static void write_pair(int idx, u64 value)
+{
+	write_counter(idx, upper_32_bits(value));
+	write_counter(idx - 1, lower_32_bits(value));
 }
 
 static noinline void write_otherwise(struct corepmu_cpu *cpuc, struct hw_perf_event *hwc,
@@ -233,7 +220,59 @@ static void pmuv3_write(struct corepmu_cpu *cpuc, struct hw_perf_event *hwc, u64
 	if (unlikely(hwc->flags & (COREPMU_EVENT_32BIT | COREPMU_EVENT_PAIR)))
 		write_otherwise(cpuc, hwc, value);
 	else
-		write_single(hwc->idx, value);
+		pmuv3_write_counter(hwc->idx, value);
+}
+
+static void pmuv3_place(struct corepmu_cpu *cpuc, struct hw_perf_event *hwc, u64 value);
+
+/*
+ * Place an event of a pair of counters, of 32 bits, or whose filter depends on KVM. For an
+ * untrusted counter, write the shared registers first.
+ */
+static noinline void place_otherwise(struct corepmu_cpu *cpuc, struct hw_perf_event *hwc,
+				     u64 value)
+{
+	bool paired = corepmu_event_is_paired(cpuc->pmu, hwc);
+	int idx = hwc->idx;
+
+	if (must_write_shared(cpuc, idx) || (paired && must_write_shared(cpuc, idx - 1))) {
+		write_shared(cpuc);
+		pmuv3_place(cpuc, hwc, value);
+		return;
+	}
+
+	if (paired) {
+		select_counter(cpuc, idx - 1, hwc->config_base);
+		/*
+		 * Count wraps at all exception levels: only the even counter has the event's
+		 * filter.
+		 */
+		select_counter(cpuc, idx, PMUV3_EVENT_CHAIN | PMEVTYPER_NSH);
+	} else {
+		select_counter(cpuc, idx, hwc->config_base);
+	}
+	write_otherwise(cpuc, hwc, value);
+}
+
+/*
+ * Most events need two register writes. The function has a single call, so that the compiler makes
+ * a stack frame only for that call.
+ */
+static void pmuv3_place(struct corepmu_cpu *cpuc, struct hw_perf_event *hwc, u64 value)
+{
+	u64 config = hwc->config_base;
+	int idx = hwc->idx;
+
+	if (unlikely(must_write_shared(cpuc, idx) ||
+		     (hwc->flags & (COREPMU_EVENT_32BIT | COREPMU_EVENT_PAIR)) ||
+		     (config & (PMUV3_HOST_ALONE | PMUV3_GUESTS_ALONE)))) {
+		place_otherwise(cpuc, hwc, value);
+	} else if (is_trusted(cpuc, idx) && cpuc->selected[idx] == config) {
+		pmuv3_write_counter(idx, value);
+	} else {
+		cpuc->selected[idx] = config;
+		pmuv3_write_both(idx, config, value);
+	}
 }
 
 static void pmuv3_clear(struct corepmu_cpu *cpuc, u64 counters)
@@ -316,19 +355,20 @@ static u64 pmuv3_self_test_config(struct corepmu *pmu, int idx)
 	.rdpmc_switch		= pmuv3_rdpmc_switch,		\
 	.rdpmc_gone		= pmuv3_rdpmc_gone,		\
 	.disable		= pmuv3_disable,		\
-	.select			= pmuv3_select,			\
+	.place			= pmuv3_place,			\
 	.read			= pmuv3_read,			\
-	.update			= pmuv3_update,			\
 	.write			= pmuv3_write
 
 const struct corepmu_backend pmuv3_backend = {
 	PMUV3_BACKEND_COMMON,
 	.enable			= pmuv3_enable,
+	.update			= pmuv3_update,
 	.update_nmi_safe	= pmuv3_update,
 };
 
 const struct corepmu_backend pmuv3_nmi_backend = {
 	PMUV3_BACKEND_COMMON,
 	.enable			= pmuv3_enable_nmi,
+	.update			= pmuv3_update_nmi_safe,
 	.update_nmi_safe	= pmuv3_update_nmi_safe,
 };

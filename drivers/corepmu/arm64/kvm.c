@@ -57,7 +57,7 @@ static DEFINE_PER_CPU(bool, runs_guest);
 static bool is_notified;
 
 /* kvm_set_pmuserenr(), arch/arm64/kvm/pmu.c: not exported; NULL before Linux 6.4 and without KVM */
-static bool (*set_pmuserenr)(u64 value);
+bool (*pmuv3_kvm_set_pmuserenr)(u64 value);
 
 /*
  * Counters whose present or last event has PMUV3_HOST_ALONE or PMUV3_GUESTS_ALONE. The next entry
@@ -98,12 +98,7 @@ void pmuv3_write_selection(int idx, u64 config)
 		config = filter_now(config);
 	}
 
-	if (idx == PMUV3_CYCLE_COUNTER)
-		pmuv3_write_pmccfiltr(config & ~PMEVTYPER_EVTCOUNT);
-	else if (idx == PMUV3_INSTR_COUNTER)
-		pmuv3_write_pmicfiltr(config & ~PMEVTYPER_EVTCOUNT);
-	else
-		pmuv3_write_pmevtyper(idx, config);
+	pmuv3_write_filter(idx, config);
 }
 
 /**
@@ -207,24 +202,6 @@ int pmuv3_kvm_encode(const struct pmuv3 *pmuv3, const struct perf_event_attr *at
 }
 
 /**
- * pmuv3_kvm_write_pmuserenr() - set PMUSERENR_EL0 for the host's user space on this CPU
- * @value: PMUSERENR_EL0
- *
- * As update_pmuserenr() in drivers/perf/arm_pmuv3.c. While a vCPU is loaded, KVM takes the value.
- * KVM writes the value when it puts the vCPU, before user space of the host runs. Kernels before
- * 6.4 lack the function. There, if the built-in driver has a PMU of another CPU type, putting a
- * vCPU overwrites the value. IRQs off: KVM also loads and puts vCPUs with IRQs off, for this
- * purpose.
- */
-void pmuv3_kvm_write_pmuserenr(u64 value)
-{
-	if (set_pmuserenr && set_pmuserenr(value))
-		return;
-
-	pmuv3_write_pmuserenr(value);
-}
-
-/**
  * pmuv3_kvm_init() - register with KVM's tracepoints, and look up kvm_set_pmuserenr()
  *
  * Process context, before a PMU is registered.
@@ -236,7 +213,7 @@ void pmuv3_kvm_init(void)
 	if (!kernel_has_kvm())
 		return;
 
-	set_pmuserenr = (void *)kernel_find_symbol("kvm_set_pmuserenr");
+	pmuv3_kvm_set_pmuserenr = (void *)kernel_find_symbol("kvm_set_pmuserenr");
 	ret = corepmu_kvm_trace_init(guest_entered, guest_left);
 	is_notified = !ret;
 	if (ret)
@@ -251,7 +228,7 @@ void pmuv3_kvm_init(void)
  */
 void pmuv3_kvm_exit(void)
 {
-	set_pmuserenr = NULL;
+	pmuv3_kvm_set_pmuserenr = NULL;
 	if (!is_notified)
 		return;
 

@@ -13,6 +13,8 @@
 
 #include <corepmu/pmu.h>
 
+#include "sysreg.h"
+
 /* Common events that have a generic name or a special meaning for the driver: DDI 0487, D13.11 */
 #define PMUV3_EVENT_L1I_CACHE_REFILL	0x0001
 #define PMUV3_EVENT_L1I_TLB_REFILL	0x0002
@@ -206,12 +208,30 @@ void pmuv3_idle_init(void);
 void pmuv3_idle_exit(void);
 
 /* kvm.c */
+extern bool (*pmuv3_kvm_set_pmuserenr)(u64 value);
 void pmuv3_write_selection(int idx, u64 config);
 void pmuv3_kvm_reset(void);
-void pmuv3_kvm_write_pmuserenr(u64 value);
 int pmuv3_kvm_encode(const struct pmuv3 *pmuv3, const struct perf_event_attr *attr,
 		     struct hw_perf_event *hwc);
 void pmuv3_kvm_init(void);
 void pmuv3_kvm_exit(void);
+
+/**
+ * pmuv3_kvm_write_pmuserenr() - set PMUSERENR_EL0 for the host's user space on this CPU
+ * @value: PMUSERENR_EL0
+ *
+ * As update_pmuserenr() in drivers/perf/arm_pmuv3.c. While a vCPU is loaded, KVM takes the value.
+ * KVM writes the value when it puts the vCPU, before user space of the host runs. Kernels before
+ * 6.4 lack the function. There, if the built-in driver has a PMU of another CPU type, putting a
+ * vCPU overwrites the value. IRQs off: KVM also loads and puts vCPUs with IRQs off, for this
+ * purpose.
+ */
+static inline void pmuv3_kvm_write_pmuserenr(u64 value)
+{
+	if (pmuv3_kvm_set_pmuserenr && pmuv3_kvm_set_pmuserenr(value))
+		return;
+
+	pmuv3_write_pmuserenr(value);
+}
 
 #endif /* _COREPMU_ARM64_PMUV3_H */

@@ -125,6 +125,12 @@ void pmuv3_rdpmc_switch(struct corepmu_cpu *unused)
 	pmuv3_kvm_write_pmuserenr(access);
 }
 
+static inline void close_access(void)
+{
+	this_cpu_write(user_access, 0);
+	pmuv3_kvm_write_pmuserenr(0);
+}
+
 /**
  * pmuv3_rdpmc_close() - remove access on this CPU, whatever value the register has
  *
@@ -132,8 +138,7 @@ void pmuv3_rdpmc_switch(struct corepmu_cpu *unused)
  */
 void pmuv3_rdpmc_close(void)
 {
-	this_cpu_write(user_access, 0);
-	pmuv3_kvm_write_pmuserenr(0);
+	close_access();
 }
 
 /**
@@ -147,7 +152,7 @@ void pmuv3_rdpmc_reset(void)
 	if (READ_ONCE(corepmu_rdpmc_in_use))
 		this_cpu_write(user_access, ACCESS_UNKNOWN);
 	else
-		pmuv3_rdpmc_close();
+		close_access();
 }
 
 static bool cpu_has_access(int cpu, void *unused)

@@ -27,7 +27,7 @@
 
 DEFINE_STATIC_CALL_NULL(corepmu_enable_counters, corepmu_enable_none);
 DEFINE_STATIC_CALL_NULL(corepmu_disable_counters, corepmu_enable_none);
-DEFINE_STATIC_CALL_NULL(corepmu_select_event, corepmu_select_none);
+DEFINE_STATIC_CALL_NULL(corepmu_place_event, corepmu_write_none);
 DEFINE_STATIC_CALL_NULL(corepmu_counter_update, corepmu_update_none);
 DEFINE_STATIC_CALL_NULL(corepmu_counter_update_nmi_safe, corepmu_update_none);
 DEFINE_STATIC_CALL_NULL(corepmu_write_counter, corepmu_write_none);
@@ -42,7 +42,7 @@ void corepmu_use_backend(const struct corepmu_backend *backend)
 {
 	static_call_update(corepmu_enable_counters, backend->enable);
 	static_call_update(corepmu_disable_counters, backend->disable);
-	static_call_update(corepmu_select_event, backend->select);
+	static_call_update(corepmu_place_event, backend->place);
 	static_call_update(corepmu_counter_update, backend->update);
 	static_call_update(corepmu_counter_update_nmi_safe, backend->update_nmi_safe);
 	static_call_update(corepmu_write_counter, backend->write);
@@ -50,10 +50,6 @@ void corepmu_use_backend(const struct corepmu_backend *backend)
 }
 
 static void enable_none(struct corepmu_cpu *cpuc)
-{
-}
-
-static void select_none(struct corepmu_cpu *cpuc, struct hw_perf_event *hwc)
 {
 }
 
@@ -70,7 +66,7 @@ void corepmu_use_none(void)
 {
 	static_call_update(corepmu_enable_counters, enable_none);
 	static_call_update(corepmu_disable_counters, enable_none);
-	static_call_update(corepmu_select_event, select_none);
+	static_call_update(corepmu_place_event, write_none);
 	static_call_update(corepmu_write_counter, write_none);
 	corepmu_features_off();
 }
@@ -81,32 +77,43 @@ static struct corepmu_cpu *this_cpuc(struct perf_event *event)
 }
 
 /* Return the mask of counters that an event on counter @idx occupies: one, or two of a pair. */
-static inline u64 corepmu_event_counters(struct corepmu *pmu,
-					 const struct hw_perf_event *hwc, int idx)
+static __always_inline u64 counters_on(struct corepmu *pmu, const struct hw_perf_event *hwc,
+				       int idx)
 {
 	u64 counters = BIT_ULL(idx);
 
-	if ((hwc->flags & COREPMU_EVENT_PAIR) && (pmu->pair_counters & counters))
+	if (unlikely(hwc->flags & COREPMU_EVENT_PAIR) && (pmu->pair_counters & counters))
 		counters |= counters >> 1;
 
 	return counters;
 }
 
+static __always_inline u64 event_counters(struct perf_event *event)
+{
+	return counters_on(to_corepmu(event->pmu), &event->hw, event->hw.idx);
+}
+
 /* The whole PMU: enable and disable */
+
+/*
+ * Even without an event: the task that was scheduled out may have had access to counters, which the
+ * next task must not have.
+ */
+static noinline void enable_for_readers(struct corepmu_cpu *cpuc)
+{
+	corepmu_rdpmc_switch(cpuc);
+	if (cpuc->used)
+		corepmu_start_cpu(cpuc);
+}
 
 static void corepmu_enable(struct pmu *pmu)
 {
 	struct corepmu_cpu *cpuc = this_cpu_ptr(to_corepmu(pmu)->cpu);
 
-	/*
-	 * Even without an event: the task that was scheduled out may have had access to counters,
-	 * which the next task must not have.
-	 */
 	if (unlikely(READ_ONCE(corepmu_rdpmc_in_use)))
-		corepmu_rdpmc_switch(cpuc);
-
+		enable_for_readers(cpuc);
 	/* A CPU without events has nothing to start, and neither has a CPU of another PMU. */
-	if (cpuc->used)
+	else if (cpuc->used)
 		corepmu_start_cpu(cpuc);
 }
 
@@ -126,39 +133,72 @@ static void corepmu_disable(struct pmu *pmu)
 
 /* One event: start, stop, read */
 
+/*
+ * Return the number of counts until the current period ends. A new period begins if period_left is
+ * not positive. There are two causes. Perf core set period_left to 0 to change the period. Or an
+ * event that does not sample was stopped between the overflow of its counter and the interrupt.
+ */
+static __always_inline s64 left_to_count(struct perf_event *event)
+{
+	u64 ended;
+	s64 left;
+
+	if (unlikely(event->hw.last_cpu == COREPMU_FREQ_YOUNG))
+		return corepmu_freq_find(event);
+
+	left = corepmu_counter_period_left(event, &ended);
+	if (unlikely(ended) && event->hw.last_cpu)
+		left = corepmu_freq_restart(event);
+
+	return left;
+}
+
 /**
  * corepmu_counter_start() - set the counter to overflow at the end of the current period
  * @cpuc: this CPU's state
  * @event: an event placed on a counter that is not counting
  *
- * A new period begins if period_left is not positive. There are two causes. Perf core set
- * period_left to 0 to change the period. Or an event that does not sample was stopped between the
- * overflow of its counter and the interrupt. IRQs off.
+ * IRQs off.
  */
 void corepmu_counter_start(struct corepmu_cpu *cpuc, struct perf_event *event)
 {
-	u64 ended;
-	s64 left;
+	corepmu_counter_load(cpuc, event, left_to_count(event));
+}
 
-	if (unlikely(event->hw.last_cpu == COREPMU_FREQ_YOUNG)) {
-		left = corepmu_freq_find(event);
-	} else {
-		left = corepmu_counter_period_left(event, &ended);
-		if (unlikely(ended) && event->hw.last_cpu)
-			left = corepmu_freq_restart(event);
-	}
-	corepmu_counter_load(cpuc, event, left);
+static __always_inline void counter_place(struct corepmu_cpu *cpuc, struct perf_event *event)
+{
+	u64 value = corepmu_counter_expect(cpuc, event, left_to_count(event));
+
+	static_call(corepmu_place_event)(cpuc, &event->hw, value);
+}
+
+/**
+ * corepmu_counter_place() - write the event selection of the counter too
+ * @cpuc: this CPU's state
+ * @event: an event placed on a counter that is not counting
+ *
+ * Otherwise as corepmu_counter_start(). IRQs off.
+ */
+void corepmu_counter_place(struct corepmu_cpu *cpuc, struct perf_event *event)
+{
+	counter_place(cpuc, event);
+}
+
+static noinline void restart_cpu(struct corepmu_cpu *cpuc)
+{
+	corepmu_start_cpu(cpuc);
 }
 
 static __always_inline void active_changed(struct corepmu_cpu *cpuc)
 {
 	/* Perf core usually disables the PMU around start() and stop(). */
 	if (unlikely(cpuc->running))
-		corepmu_start_cpu(cpuc);
+		restart_cpu(cpuc);
 }
 
 /*
- * Let a stopped event count on from its counter's value.
+ * Let a stopped event count on from its counter's value. @counters: the mask of counters that the
+ * event occupies.
  *
  * A late NMI, for an overflow from before the PMU was stopped, may come in the middle of this
  * function. In the NMI's sample perf core may stop events.
@@ -172,13 +212,12 @@ static __always_inline void active_changed(struct corepmu_cpu *cpuc)
  * state first, the NMI would clear the counter's bit in active before this function sets the bit.
  * The event would then count although its state is stopped.
  */
-static __always_inline void event_resume(struct corepmu_cpu *cpuc, struct perf_event *event)
+static __always_inline void event_resume(struct corepmu_cpu *cpuc, struct perf_event *event,
+					 u64 counters)
 {
-	struct hw_perf_event *hwc = &event->hw;
-
-	this_cpu_or(cpuc->pmu->cpu->active, corepmu_event_counters(cpuc->pmu, hwc, hwc->idx));
+	this_cpu_or(to_corepmu(event->pmu)->cpu->active, counters);
 	barrier();
-	hwc->state = 0;
+	event->hw.state = 0;
 	active_changed(cpuc);
 }
 
@@ -212,7 +251,7 @@ void corepmu_event_start(struct perf_event *event, int flags)
 	if ((flags & PERF_EF_RELOAD) || unlikely(has_wrapped(hwc)))
 		corepmu_counter_start(cpuc, event);
 
-	event_resume(cpuc, event);
+	event_resume(cpuc, event, event_counters(event));
 	corepmu_update_userpage(event);
 }
 
@@ -224,14 +263,13 @@ static noinline void event_stop_late(struct corepmu_cpu *cpuc, struct perf_event
 		corepmu_event_stop(event, PERF_EF_UPDATE);
 }
 
-static __always_inline void event_stop(struct corepmu_cpu *cpuc, struct perf_event *event)
+/* Stop an event that is not stopped. @counters: the mask of counters that the event occupies */
+static __always_inline void event_stop(struct corepmu_cpu *cpuc, struct perf_event *event,
+				       u64 counters)
 {
 	struct hw_perf_event *hwc = &event->hw;
 
-	if (hwc->state & PERF_HES_STOPPED)
-		return;
-
-	this_cpu_and(cpuc->pmu->cpu->active, ~corepmu_event_counters(cpuc->pmu, hwc, hwc->idx));
+	this_cpu_and(to_corepmu(event->pmu)->cpu->active, ~counters);
 	active_changed(cpuc);
 	corepmu_counter_update(cpuc, event);
 
@@ -249,7 +287,8 @@ static __always_inline void event_stop(struct corepmu_cpu *cpuc, struct perf_eve
  */
 void corepmu_event_stop(struct perf_event *event, int flags)
 {
-	event_stop(this_cpuc(event), event);
+	if (!(event->hw.state & PERF_HES_STOPPED))
+		event_stop(this_cpuc(event), event, event_counters(event));
 	corepmu_update_userpage(event);
 }
 
@@ -261,27 +300,29 @@ static void corepmu_event_read(struct perf_event *event)
 
 /* Placement: add and delete */
 
-/* Place @event on counter @idx, stopped. Set the counter to overflow at the end of the period. */
-static __always_inline void event_place(struct corepmu_cpu *cpuc,
-					struct perf_event *event, int idx)
+/*
+ * Place @event on counter @idx, stopped. Set the counter to overflow at the end of the period.
+ * @counters: the mask of counters that the event then occupies
+ */
+static __always_inline void event_place(struct corepmu_cpu *cpuc, struct perf_event *event,
+					int idx, u64 counters)
 {
 	struct hw_perf_event *hwc = &event->hw;
-	u64 counters = corepmu_event_counters(cpuc->pmu, hwc, idx);
 
 	hwc->idx = idx;
-	corepmu_hw_set_value_mask(hwc, corepmu_event_mask(cpuc->pmu, hwc, idx));
+	corepmu_hw_set_value_mask(hwc, corepmu_event_mask(to_corepmu(event->pmu), hwc, idx));
 
 	cpuc->events[idx] = event;
 	cpuc->used |= counters;
 	cpuc->dirty &= ~counters;
-	static_call(corepmu_select_event)(cpuc, hwc);
-	corepmu_counter_start(cpuc, event);
+	counter_place(cpuc, event);
 }
 
-static __always_inline void event_unplace(struct corepmu_cpu *cpuc, struct perf_event *event)
+/* @counters: the mask of counters that @event occupies */
+static __always_inline void event_unplace(struct corepmu_cpu *cpuc, struct perf_event *event,
+					  u64 counters)
 {
 	struct hw_perf_event *hwc = &event->hw;
-	u64 counters = corepmu_event_counters(cpuc->pmu, hwc, hwc->idx);
 
 	cpuc->events[hwc->idx] = NULL;
 	cpuc->used &= ~counters;
@@ -298,7 +339,7 @@ static noinline int place_by_moving(struct corepmu_cpu *cpuc, struct perf_event 
 {
 	struct corepmu_demand *demands = cpuc->demands;
 	struct perf_event *events[COREPMU_MAX_DEMANDS];
-	u64 restart = 0, left;
+	u64 restart = 0, left, counters;
 	unsigned int nr = 0, i;
 	int idx;
 
@@ -329,26 +370,26 @@ static noinline int place_by_moving(struct corepmu_cpu *cpuc, struct perf_event 
 			corepmu_event_stop(events[i], PERF_EF_UPDATE);
 			restart |= BIT_ULL(i);
 		}
-		event_unplace(cpuc, events[i]);
+		event_unplace(cpuc, events[i], event_counters(events[i]));
 	}
 
 	for (i = 0; i < nr - 1; i++) {
 		idx = demands[i].counter;
 		if (idx == events[i]->hw.idx)
 			continue;
-		event_place(cpuc, events[i], idx);
+		counters = counters_on(cpuc->pmu, &events[i]->hw, idx);
+		event_place(cpuc, events[i], idx, counters);
 		if (events[i]->hw.flags & COREPMU_EVENT_FEATURES)
 			corepmu_features_moved(cpuc, events[i]);
 		if (restart & BIT_ULL(i))
-			event_resume(cpuc, events[i]);
+			event_resume(cpuc, events[i], counters);
 		corepmu_update_userpage(events[i]);
 	}
 
 	return demands[nr - 1].counter;
 }
 
-/* Return a counter for @event, or -EAGAIN if there is no placement of all events. */
-static int find_counter(struct corepmu_cpu *cpuc, struct perf_event *event)
+static noinline int find_counter_or_pair(struct corepmu_cpu *cpuc, struct perf_event *event)
 {
 	struct hw_perf_event *hwc = &event->hw;
 	u64 free = corepmu_hw_counters(hwc) & ~cpuc->used;
@@ -356,7 +397,7 @@ static int find_counter(struct corepmu_cpu *cpuc, struct perf_event *event)
 	while (free) {
 		int idx = corepmu_first_choice(free);
 
-		if (!(corepmu_event_counters(cpuc->pmu, hwc, idx) & cpuc->used))
+		if (!(counters_on(cpuc->pmu, hwc, idx) & cpuc->used))
 			return idx;
 		free &= ~BIT_ULL(idx);
 	}
@@ -364,14 +405,28 @@ static int find_counter(struct corepmu_cpu *cpuc, struct perf_event *event)
 	return place_by_moving(cpuc, event);
 }
 
+/* Return a counter for @event, or -EAGAIN if there is no placement of all events. */
+static __always_inline int find_counter(struct corepmu_cpu *cpuc, struct perf_event *event)
+{
+	u64 free = corepmu_hw_counters(&event->hw) & ~cpuc->used;
+
+	if (unlikely(event->hw.flags & COREPMU_EVENT_PAIR))
+		return find_counter_or_pair(cpuc, event);
+
+	return likely(free) ? corepmu_first_choice(free) : place_by_moving(cpuc, event);
+}
+
 static int corepmu_event_add(struct perf_event *event, int flags)
 {
-	struct corepmu_cpu *cpuc = this_cpuc(event);
+	struct corepmu *pmu = to_corepmu(event->pmu);
+	struct corepmu_cpu *cpuc = this_cpu_ptr(pmu->cpu);
 	struct hw_perf_event *hwc = &event->hw;
+	u64 counters;
 	int idx, ret;
 
 	/* Perf core adds a task's event on every CPU that the task runs on. */
-	if (!cpumask_test_cpu(smp_processor_id(), &cpuc->pmu->supported_cpus))
+	if (unlikely(!pmu->on_all_cpus) &&
+	    !cpumask_test_cpu(smp_processor_id(), &pmu->supported_cpus))
 		return -ENOENT;
 
 	if (unlikely(hwc->flags & COREPMU_EVENT_FEATURES)) {
@@ -385,12 +440,13 @@ static int corepmu_event_add(struct perf_event *event, int flags)
 		return idx;
 
 	hwc->state = PERF_HES_STOPPED | PERF_HES_UPTODATE;
-	event_place(cpuc, event, idx);
+	counters = counters_on(pmu, hwc, idx);
+	event_place(cpuc, event, idx, counters);
 	if (unlikely(hwc->flags & COREPMU_EVENT_FEATURES))
 		corepmu_features_add(cpuc, event);
 
 	if (flags & PERF_EF_START)
-		event_resume(cpuc, event);
+		event_resume(cpuc, event, counters);
 	corepmu_update_userpage(event);
 
 	return 0;
@@ -399,9 +455,11 @@ static int corepmu_event_add(struct perf_event *event, int flags)
 static void corepmu_event_del(struct perf_event *event, int flags)
 {
 	struct corepmu_cpu *cpuc = this_cpuc(event);
+	u64 counters = event_counters(event);
 
-	event_stop(cpuc, event);
-	event_unplace(cpuc, event);
+	if (!(event->hw.state & PERF_HES_STOPPED))
+		event_stop(cpuc, event, counters);
+	event_unplace(cpuc, event, counters);
 	if (unlikely(event->hw.flags & COREPMU_EVENT_FEATURES))
 		corepmu_features_del(cpuc, event);
 	corepmu_update_userpage(event);
@@ -474,7 +532,8 @@ void corepmu_init_pmu(struct corepmu *pmu)
 	};
 	if (pmu->follows_tasks)
 		pmu->perf_pmu.sched_task = corepmu_sched_task;
-	if (!cpumask_equal(&pmu->supported_cpus, cpu_possible_mask))
+	pmu->on_all_cpus = cpumask_equal(&pmu->supported_cpus, cpu_possible_mask);
+	if (!pmu->on_all_cpus)
 		compat_pmu_set_filter(&pmu->perf_pmu, corepmu_filter, filter_match);
 	compat_pmu_set_parent(&pmu->perf_pmu, pmu->parent);
 }

@@ -48,11 +48,9 @@ static void corepmu_power_up(struct corepmu_cpu *cpuc)
 		if (!event)
 			continue;
 
-		static_call(corepmu_select_event)(cpuc, &event->hw);
+		corepmu_counter_place(cpuc, event);
 		if (cpuc->suspended & BIT_ULL(idx))
-			corepmu_event_start(event, PERF_EF_RELOAD);
-		else
-			corepmu_counter_start(cpuc, event);
+			corepmu_event_start(event, 0);
 	}
 	cpuc->suspended = 0;
 
@@ -84,9 +82,8 @@ void corepmu_power_lost(struct corepmu_cpu *cpuc)
 			continue;
 
 		hwc = &event->hw;
-		static_call(corepmu_select_event)(cpuc, hwc);
-		static_call(corepmu_write_counter)(cpuc, hwc, local64_read(&hwc->prev_count) &
-						   corepmu_hw_value_mask(hwc));
+		static_call(corepmu_place_event)(cpuc, hwc, local64_read(&hwc->prev_count) &
+						 corepmu_hw_value_mask(hwc));
 	}
 	if (running)
 		corepmu_start_cpu(cpuc);

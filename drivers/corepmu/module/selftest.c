@@ -65,9 +65,8 @@ static void self_test_start(struct corepmu_cpu *cpuc, u64 counters)
 	cpuc->stray = 0;
 	for (left = counters; left; left &= left - 1) {
 		self_test_counter(cpuc, __ffs64(left), &hwc);
-		static_call(corepmu_select_event)(cpuc, &hwc);
-		static_call(corepmu_write_counter)(cpuc, &hwc,
-						   -SELF_TEST_COUNTS & corepmu_hw_value_mask(&hwc));
+		static_call(corepmu_place_event)(cpuc, &hwc,
+						 -SELF_TEST_COUNTS & corepmu_hw_value_mask(&hwc));
 	}
 	cpuc->active = counters;
 	corepmu_start_cpu(cpuc);

@@ -83,14 +83,21 @@ static int value_counter(const struct hw_perf_event *hwc)
 	return unlikely(hwc->flags & COREPMU_EVENT_PAIR) ? hwc->idx - 1 : hwc->idx;
 }
 
-static u64 fixed_bits(u64 select)
+/* Bits of a selection that few events have */
+#define EVNTSEL_RARE	(EVNTSEL_METRICS_CLEAR | EVNTSEL_ADAPTIVE | EVNTSEL_RDPMC_USR_DISABLE)
+
+static __always_inline u64 fixed_bits(u64 select)
 {
-	return (select & EVNTSEL_INT ? FIXED_CTRL_PMI : 0) |
-	       (select & EVNTSEL_OS ? FIXED_CTRL_OS : 0) |
-	       (select & EVNTSEL_USR ? FIXED_CTRL_USR : 0) |
-	       (select & EVNTSEL_METRICS_CLEAR ? FIXED_CTRL_METRICS_CLEAR : 0) |
-	       (select & EVNTSEL_ADAPTIVE ? FIXED_CTRL_ADAPTIVE : 0) |
-	       (select & EVNTSEL_RDPMC_USR_DISABLE ? FIXED_CTRL_RDPMC_USR_DISABLE : 0);
+	u64 bits = (select & EVNTSEL_INT ? FIXED_CTRL_PMI : 0) |
+		   (select & EVNTSEL_OS ? FIXED_CTRL_OS : 0) |
+		   (select & EVNTSEL_USR ? FIXED_CTRL_USR : 0);
+
+	if (unlikely(select & EVNTSEL_RARE))
+		bits |= (select & EVNTSEL_METRICS_CLEAR ? FIXED_CTRL_METRICS_CLEAR : 0) |
+			(select & EVNTSEL_ADAPTIVE ? FIXED_CTRL_ADAPTIVE : 0) |
+			(select & EVNTSEL_RDPMC_USR_DISABLE ? FIXED_CTRL_RDPMC_USR_DISABLE : 0);
+
+	return bits;
 }
 
 /* Backend with a global control register */
@@ -133,19 +140,27 @@ static bool holds_another(const struct x86_desc *desc, int idx, u64 select)
 	return x86_read_msr(desc->select_msr + idx) != select;
 }
 
-static void select_global(struct corepmu_cpu *cpuc, int idx, u64 select)
+/* A read costs less than the workaround, and may make it unnecessary. */
+static noinline void select_nehalem(struct corepmu_cpu *cpuc, int idx, u64 select)
+{
+	const struct x86_desc *desc = to_x86(cpuc->pmu);
+
+	if (cpuc->selected[idx] == select && !holds_another(desc, idx, select | EVNTSEL_EN))
+		return;
+	cpuc->selected[idx] = select;
+	intel_clear_monitors(cpuc, EVNTSEL_EN, 0);
+	x86_write_select(desc, idx, select | EVNTSEL_EN);
+}
+
+static __always_inline void select_global(struct corepmu_cpu *cpuc, int idx, u64 select)
 {
 	const struct x86_desc *desc = to_x86(cpuc->pmu);
 
 	if (cpuc->selected[idx] == select && is_trusted(cpuc, idx))
 		return;
 	if (unlikely(desc->stale_monitors)) {
-		/* A read costs less than the workaround, and may make it unnecessary. */
-		if (cpuc->selected[idx] == select &&
-		    !holds_another(desc, idx, select | EVNTSEL_EN))
-			return;
-		cpuc->selected[idx] = select;
-		intel_clear_monitors(cpuc, EVNTSEL_EN, 0);
+		select_nehalem(cpuc, idx, select);
+		return;
 	}
 	cpuc->selected[idx] = select;
 	x86_write_select(desc, idx, select | EVNTSEL_EN);
@@ -160,7 +175,20 @@ static void select_fixed(struct corepmu_cpu *cpuc, int idx, u64 bits)
 	cpuc->trusted |= FIXED_COUNTERS;
 }
 
-static void x86_select_global(struct corepmu_cpu *cpuc, struct hw_perf_event *hwc)
+/* Clear the selection of a merged pair's odd counter, which is disabled; its event has left. */
+static noinline void end_merge(struct corepmu_cpu *cpuc, int idx)
+{
+	x86_write_select(to_x86(cpuc->pmu), idx, 0);
+	cpuc->selected[idx] = 0;
+}
+
+static noinline void select_pair(struct corepmu_cpu *cpuc, int idx, u64 select)
+{
+	select_global(cpuc, idx, EVNTSEL_AMD_MERGE);
+	select_global(cpuc, idx - 1, select);
+}
+
+static __always_inline void select_event(struct corepmu_cpu *cpuc, struct hw_perf_event *hwc)
 {
 	int idx = hwc->idx;
 
@@ -168,15 +196,12 @@ static void x86_select_global(struct corepmu_cpu *cpuc, struct hw_perf_event *hw
 		select_fixed(cpuc, idx, fixed_bits(hwc->config_base));
 		return;
 	}
-
 	if (unlikely(hwc->flags & COREPMU_EVENT_PAIR)) {
-		select_global(cpuc, idx, EVNTSEL_AMD_MERGE);
-		idx--;
-	} else if (unlikely(amd_is_merged(cpuc, idx))) {
-		/* The counter was the even one of a merged pair, whose event has left. */
-		cpuc->selected[idx + 1] = 0;
-		x86_write_select(to_x86(cpuc->pmu), idx + 1, 0);
+		select_pair(cpuc, idx, hwc->config_base);
+		return;
 	}
+	if (unlikely(amd_is_merged(cpuc, idx)))
+		end_merge(cpuc, idx + 1);
 	select_global(cpuc, idx, hwc->config_base);
 }
 
@@ -249,13 +274,6 @@ static void x86_disable_each(struct corepmu_cpu *cpuc)
 		disable_one(cpuc, __ffs64(change));
 }
 
-/* Clear the selection of a merged pair's odd counter, which is disabled; its event has left. */
-static noinline void end_merge(struct corepmu_cpu *cpuc, int idx)
-{
-	x86_write_select(to_x86(cpuc->pmu), idx, 0);
-	cpuc->selected[idx] = 0;
-}
-
 /* Other software may have written the global control register: write it again. */
 static noinline void trust_global(struct corepmu_cpu *cpuc)
 {
@@ -267,7 +285,7 @@ static noinline void trust_global(struct corepmu_cpu *cpuc)
  * Only note the selection: enable_one() writes it. For a fixed counter, enable_one() writes the
  * selections of all fixed counters.
  */
-static void x86_select_each(struct corepmu_cpu *cpuc, struct hw_perf_event *hwc)
+static __always_inline void note_selection(struct corepmu_cpu *cpuc, struct hw_perf_event *hwc)
 {
 	const struct x86_desc *desc = to_x86(cpuc->pmu);
 	int idx = value_counter(hwc);
@@ -389,12 +407,25 @@ static noinline void write_otherwise(struct corepmu_cpu *cpuc, struct hw_perf_ev
 		write_counter(desc, hwc->idx, AMD_MERGED_BITS);
 }
 
-static void x86_write(struct corepmu_cpu *cpuc, struct hw_perf_event *hwc, u64 value)
+static __always_inline void x86_write(struct corepmu_cpu *cpuc, struct hw_perf_event *hwc,
+				      u64 value)
 {
 	if (is_plain(hwc))
 		write_counter(to_x86(cpuc->pmu), hwc->idx, value);
 	else
 		write_otherwise(cpuc, hwc, value);
+}
+
+static void x86_place_global(struct corepmu_cpu *cpuc, struct hw_perf_event *hwc, u64 value)
+{
+	select_event(cpuc, hwc);
+	x86_write(cpuc, hwc, value);
+}
+
+static void x86_place_each(struct corepmu_cpu *cpuc, struct hw_perf_event *hwc, u64 value)
+{
+	note_selection(cpuc, hwc);
+	x86_write(cpuc, hwc, value);
 }
 
 static void x86_clear(struct corepmu_cpu *cpuc, u64 counters)
@@ -512,7 +543,7 @@ const struct corepmu_backend x86_global_backend = {
 	X86_BACKEND_COMMON,
 	.enable			= x86_enable_global,
 	.disable		= x86_disable_global,
-	.select			= x86_select_global,
+	.place			= x86_place_global,
 };
 
 const struct corepmu_backend x86_each_backend = {
@@ -522,5 +553,5 @@ const struct corepmu_backend x86_each_backend = {
 	.release		= x86_release,
 	.enable			= x86_enable_each,
 	.disable		= x86_disable_each,
-	.select			= x86_select_each,
+	.place			= x86_place_each,
 };
