@@ -11,6 +11,10 @@
 #include <linux/static_call.h>
 #include <linux/types.h>
 
+#include <asm/ptrace.h>
+
+#include <corepmu/ksyms.h>
+#include <corepmu/limiter.h>
 #include <corepmu/pmu.h>
 
 struct perf_sample_data;
@@ -41,6 +45,36 @@ static inline void corepmu_overflow_begin(struct corepmu_cpu *cpuc, struct pt_re
 }
 
 /**
+ * corepmu_overflow_end() - restart the PMU at the end of an overflow interrupt
+ * @cpuc: this CPU's state
+ * @ours: the PMU raised the interrupt, even if an earlier interrupt has handled its overflow
+ *
+ * The limiter accounts the time of every interrupt that the PMU raised, including the backend's
+ * register accesses, which a hypervisor may emulate. Perf core averages the time of interrupts that
+ * handled an event. From the overflow interrupt: IRQs off, or NMI.
+ */
+static __always_inline void corepmu_overflow_end(struct corepmu_cpu *cpuc, bool ours)
+{
+	bool user = user_mode(cpuc->regs);
+	u64 end, took;
+
+	cpuc->regs = NULL;
+	if (cpuc->overflow_resume)
+		corepmu_start_cpu(cpuc);
+	if (!ours)
+		return;
+
+	cpuc->limiter.user_hit |= user;
+	end = sched_clock();
+	took = end - cpuc->overflow_start;
+	corepmu_limiter_account(&cpuc->limiter, took);
+	if (end - cpuc->limiter.window >= COREPMU_LIMITER_WINDOW_NS)
+		corepmu_limiter_end_window(cpuc, end - cpuc->limiter.window);
+	if (cpuc->overflow_handled)
+		corepmu_perf_sample_event_took(took);
+}
+
+/**
  * corepmu_aux_has_stopped() - check whether a sample needs trace data of a stopped event
  * @event: the event of the sample
  *
@@ -61,7 +95,6 @@ static inline bool corepmu_aux_has_stopped(const struct perf_event *event)
 /* core/overflow.c */
 void corepmu_handle_overflow(struct corepmu_cpu *cpuc, u64 overflowed);
 void corepmu_limiter_exclude_irq(struct corepmu_cpu *cpuc);
-void corepmu_overflow_end(struct corepmu_cpu *cpuc, bool ours);
 int corepmu_emit_with_frequency(struct perf_event *event, struct perf_sample_data *data,
 				struct pt_regs *regs);
 void corepmu_late_overflow(struct corepmu_cpu *cpuc, struct perf_event *event);

@@ -212,33 +212,3 @@ void corepmu_limiter_exclude_irq(struct corepmu_cpu *cpuc)
 	/* corepmu_limiter_account() adds the whole time later, up to max_irq_ns. */
 	cpuc->limiter.busy_ns -= min(took, cpuc->limiter.max_irq_ns);
 }
-
-/**
- * corepmu_overflow_end() - restart the PMU at the end of an overflow interrupt
- * @cpuc: this CPU's state
- * @ours: the PMU raised the interrupt, even if an earlier interrupt has handled its overflow
- *
- * The limiter accounts the time of every interrupt that the PMU raised, including the backend's
- * register accesses, which a hypervisor may emulate. Perf core averages the time of interrupts that
- * handled an event. From the overflow interrupt: IRQs off, or NMI.
- */
-void corepmu_overflow_end(struct corepmu_cpu *cpuc, bool ours)
-{
-	bool user = user_mode(cpuc->regs);
-	u64 end, took;
-
-	cpuc->regs = NULL;
-	if (cpuc->overflow_resume)
-		corepmu_start_cpu(cpuc);
-	if (!ours)
-		return;
-
-	cpuc->limiter.user_hit |= user;
-	end = sched_clock();
-	took = end - cpuc->overflow_start;
-	corepmu_limiter_account(&cpuc->limiter, took);
-	if (end - cpuc->limiter.window >= COREPMU_LIMITER_WINDOW_NS)
-		corepmu_limiter_end_window(cpuc, end - cpuc->limiter.window);
-	if (cpuc->overflow_handled)
-		corepmu_perf_sample_event_took(took);
-}

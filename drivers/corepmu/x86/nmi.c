@@ -173,13 +173,33 @@ static bool took_pmi(const struct x86_desc *desc)
  * AMD's local APIC does not mask LVTPC: claim an unexplained NMI within LATE_NMI_MS of the CPU's
  * last overflow, or of the last stop that overtook an overflow.
  */
-static noinline bool expects_late_nmi(const struct x86_desc *desc, int cpu)
+static bool expects_late_nmi(const struct x86_desc *desc, int cpu)
 {
 	unsigned long window = msecs_to_jiffies(LATE_NMI_MS);
 
 	return desc->late_nmis &&
 	       (time_before_eq(jiffies, per_cpu(last_nmi, cpu) + window) ||
 		time_before_eq(jiffies, per_cpu_ptr(desc->pmu->cpu, cpu)->last_late + window));
+}
+
+/* An overflow that finds LVTPC masked would be lost: unmask it while the counters are stopped. */
+static void unmask_lvtpc(void)
+{
+	apic->write(APIC_LVTPC, APIC_DM_NMI);
+}
+
+/* End an NMI in which no status shows an overflow. Return whether the driver claims the NMI. */
+static noinline int end_without_overflow(const struct x86_desc *desc, struct corepmu_cpu *cpuc)
+{
+	bool ours = took_pmi(desc);
+
+	if (ours)
+		unmask_lvtpc();
+	else
+		ours = expects_late_nmi(desc, smp_processor_id());
+	corepmu_overflow_end(cpuc, ours);
+
+	return ours ? NMI_HANDLED : NMI_DONE;
 }
 
 /*
@@ -193,7 +213,6 @@ static int x86_handle_nmi(unsigned int type, struct pt_regs *regs)
 	struct corepmu_cpu *cpuc;
 	struct x86_desc *desc;
 	unsigned int handled;
-	bool ours;
 
 	/*
 	 * If the built-in driver is present: without a reservation, the counters are that driver's.
@@ -206,25 +225,16 @@ static int x86_handle_nmi(unsigned int type, struct pt_regs *regs)
 	corepmu_overflow_begin(cpuc, regs);
 
 	handled = handle_overflows(desc, cpuc);
-	ours = handled || took_pmi(desc);
+	if (unlikely(!handled))
+		return end_without_overflow(desc, cpuc);
 
-	/*
-	 * Unmask LVTPC while the counters are stopped: an overflow that finds LVTPC masked
-	 * would be lost.
-	 */
-	if (desc->masks_lvtpc && ours)
-		apic->write(APIC_LVTPC, APIC_DM_NMI);
+	if (desc->masks_lvtpc)
+		unmask_lvtpc();
+	corepmu_overflow_end(cpuc, true);
+	compat_inc_pmi_count();
+	this_cpu_write(last_nmi, jiffies);
 
-	ours = ours || expects_late_nmi(desc, smp_processor_id());
-	corepmu_overflow_end(cpuc, ours);
-
-	if (handled) {
-		compat_inc_pmi_count();
-		this_cpu_write(last_nmi, jiffies);
-		return handled;
-	}
-
-	return ours ? NMI_HANDLED : NMI_DONE;
+	return handled;
 }
 
 /**
