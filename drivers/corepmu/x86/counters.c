@@ -68,7 +68,7 @@ static void write_fixed(struct corepmu_cpu *cpuc, int idx, u64 bits)
 		old = READ_ONCE(cpuc->shared_select);
 		ctrl = (old & ~(FIXED_CTRL_BITS << shift)) | bits << shift;
 		if (cmpxchg_local(&cpuc->shared_select, old, ctrl) == old)
-			x86_write_msr(MSR_CORE_PERF_FIXED_CTR_CTRL, ctrl);
+			x86_write_msr_inline(MSR_CORE_PERF_FIXED_CTR_CTRL, ctrl);
 	} while (READ_ONCE(cpuc->shared_select) != ctrl);
 }
 
@@ -117,13 +117,13 @@ static void x86_enable_global(struct corepmu_cpu *cpuc)
 		host = active;
 		if (unlikely(READ_ONCE(desc->has_guest_only)))
 			host &= ~x86_vmx_guest_counters(cpuc, active);
-		x86_write_msr(desc->global_ctrl, x86_global_ctrl(host));
+		x86_write_msr_inline(desc->global_ctrl, x86_global_ctrl(host));
 	} while (unlikely(READ_ONCE(cpuc->active) != active));
 }
 
 static void x86_disable_global(struct corepmu_cpu *cpuc)
 {
-	x86_write_msr(to_x86(cpuc->pmu)->global_ctrl, 0);
+	x86_write_msr_inline(to_x86(cpuc->pmu)->global_ctrl, 0);
 }
 
 /* Check whether the register is known to hold the counter's last selection: corepmu_cpu.trusted. */
@@ -390,9 +390,9 @@ static void x86_update_nmi_safe(struct corepmu_cpu *cpuc, struct perf_event *eve
 static void write_counter(const struct x86_desc *desc, int idx, u64 value)
 {
 	if (is_fixed(idx))
-		x86_write_msr(MSR_CORE_PERF_FIXED_CTR0 + idx - FIXED_COUNTER_BASE, value);
+		x86_write_msr_inline(MSR_CORE_PERF_FIXED_CTR0 + idx - FIXED_COUNTER_BASE, value);
 	else
-		x86_write_msr(desc->counter_msr + desc->step * idx, value);
+		x86_write_msr_inline(desc->counter_msr + desc->step * idx, value);
 }
 
 static noinline void write_otherwise(struct corepmu_cpu *cpuc, struct hw_perf_event *hwc,

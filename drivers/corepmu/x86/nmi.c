@@ -136,14 +136,14 @@ static unsigned int handle_overflows(struct x86_desc *desc, struct corepmu_cpu *
 	 * a late overflow raises its own NMI.
 	 */
 	do {
-		status = x86_read_msr(desc->global_status) &
+		status = x86_read_msr_inline(desc->global_status) &
 			 (cpuc->pmu->counters | desc->special);
 		if (!status)
 			break;
 		overflowed = status & ~desc->frozen;
 		if (unlikely(corepmu_uses(cpuc, COREPMU_FEATURE_BRANCHES)))
 			acknowledge_branches(desc, cpuc, status);
-		x86_write_msr(desc->global_clear, status);
+		x86_write_msr_inline(desc->global_clear, status);
 		/*
 		 * The overflow explains the NMI even if the event has been stopped since.
 		 */

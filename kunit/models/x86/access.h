@@ -69,6 +69,8 @@ bool x86_model_has_callchain(void);
 
 u64 x86_read_msr(u32 msr);
 void x86_write_msr(u32 msr, u64 value);
+#define x86_read_msr_inline x86_read_msr
+#define x86_write_msr_inline x86_write_msr
 int x86_read_msr_safe(u32 msr, u64 *value);
 int x86_write_msr_safe(u32 msr, u64 value);
 u64 x86_rdpmc(u32 counter);

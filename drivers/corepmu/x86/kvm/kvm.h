@@ -20,8 +20,8 @@ DECLARE_PER_CPU(u64, x86_select_masked);
 /* Write the event selection register of a general-purpose counter. */
 static inline void x86_write_select(const struct x86_desc *desc, int idx, u64 value)
 {
-	x86_write_msr(desc->select_msr + desc->step * idx,
-		      value & ~this_cpu_read(x86_select_masked));
+	x86_write_msr_inline(desc->select_msr + desc->step * idx,
+			     value & ~this_cpu_read(x86_select_masked));
 }
 
 u64 x86_svm_filter(const struct perf_event_attr *attr);

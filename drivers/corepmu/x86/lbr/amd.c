@@ -45,10 +45,10 @@ static u32 samp_br_to(unsigned int i)
 
 static void lbrv2_enable(bool enable)
 {
-	u64 config = x86_read_msr(MSR_AMD_DBG_EXTN_CFG);
+	u64 config = x86_read_msr_inline(MSR_AMD_DBG_EXTN_CFG);
 
-	x86_write_msr(MSR_AMD_DBG_EXTN_CFG, enable ? config | DBG_EXTN_CFG_LBRV2EN :
-						     config & ~DBG_EXTN_CFG_LBRV2EN);
+	x86_write_msr_inline(MSR_AMD_DBG_EXTN_CFG, enable ? config | DBG_EXTN_CFG_LBRV2EN :
+							    config & ~DBG_EXTN_CFG_LBRV2EN);
 }
 
 static bool excludes_guests(const struct corepmu_branches *branches)
@@ -141,7 +141,7 @@ static void lbrv2_clear(struct corepmu_cpu *cpuc)
 	unsigned int i;
 
 	for (i = 0; i < cpuc->pmu->nr_branches; i++)
-		x86_write_msr(samp_br_to(i), 0);
+		x86_write_msr_inline(samp_br_to(i), 0);
 }
 
 /* APM: the bits valid and speculative. lbrv2_read() drops records that have neither. */
@@ -169,10 +169,10 @@ static void lbrv2_read(struct corepmu_cpu *cpuc, struct corepmu_branch_list *lis
 	for (i = 0; i < cpuc->pmu->nr_branches; i++) {
 		struct perf_branch_entry entry = { };
 
-		to = x86_read_msr(samp_br_to(i));
+		to = x86_read_msr_inline(samp_br_to(i));
 		if (!(to & (SAMP_BR_TO_VALID | SAMP_BR_TO_SPEC)) || (to & SAMP_BR_TO_RESERVED))
 			continue;
-		from = x86_read_msr(samp_br_from(i));
+		from = x86_read_msr_inline(samp_br_from(i));
 		entry.from = sign_extend64(from, sign);
 		entry.to = sign_extend64(to, sign);
 		entry.mispred = !!(from & SAMP_BR_FROM_MISPRED);

@@ -145,13 +145,13 @@ static void arch_read(struct corepmu_cpu *cpuc, struct corepmu_branch_list *list
 	unsigned int i;
 
 	for (i = 0; i < cpuc->pmu->nr_branches; i++) {
-		u64 from = x86_read_msr(MSR_ARCH_LBR_FROM_0 + i), to;
+		u64 from = x86_read_msr_inline(MSR_ARCH_LBR_FROM_0 + i), to;
 
 		if (!from)
 			break;
-		to = x86_read_msr(MSR_ARCH_LBR_TO_0 + i);
-		put_record(list, i, from, to, info ? x86_read_msr(MSR_ARCH_LBR_INFO_0 + i) : 0,
-			   info);
+		to = x86_read_msr_inline(MSR_ARCH_LBR_TO_0 + i);
+		put_record(list, i, from, to,
+			   info ? x86_read_msr_inline(MSR_ARCH_LBR_INFO_0 + i) : 0, info);
 	}
 	list->nr = i;
 }
@@ -177,12 +177,12 @@ static void arch_save(struct corepmu_cpu *cpuc, struct corepmu_call_stack *stack
 	for (i = 0; i < cpuc->pmu->nr_branches; i++) {
 		struct corepmu_branch_record *record = &stack->records[i];
 
-		record->from = x86_read_msr(MSR_ARCH_LBR_FROM_0 + i);
+		record->from = x86_read_msr_inline(MSR_ARCH_LBR_FROM_0 + i);
 		if (!record->from)
 			break;
-		record->to = x86_read_msr(MSR_ARCH_LBR_TO_0 + i);
+		record->to = x86_read_msr_inline(MSR_ARCH_LBR_TO_0 + i);
 		if (info)
-			record->info = x86_read_msr(MSR_ARCH_LBR_INFO_0 + i);
+			record->info = x86_read_msr_inline(MSR_ARCH_LBR_INFO_0 + i);
 	}
 	stack->nr = i;
 }
@@ -197,10 +197,10 @@ static void arch_restore(struct corepmu_cpu *cpuc, const struct corepmu_call_sta
 	for (i = 0; i < stack->nr; i++) {
 		const struct corepmu_branch_record *record = &stack->records[i];
 
-		x86_write_msr(MSR_ARCH_LBR_FROM_0 + i, record->from);
-		x86_write_msr(MSR_ARCH_LBR_TO_0 + i, record->to);
+		x86_write_msr_inline(MSR_ARCH_LBR_FROM_0 + i, record->from);
+		x86_write_msr_inline(MSR_ARCH_LBR_TO_0 + i, record->to);
 		if (info)
-			x86_write_msr(MSR_ARCH_LBR_INFO_0 + i, record->info);
+			x86_write_msr_inline(MSR_ARCH_LBR_INFO_0 + i, record->info);
 	}
 }
 

@@ -78,15 +78,15 @@ static void ring_start(struct corepmu_cpu *cpuc)
 	u64 select = x86_lbr_control(branches, ring_select);
 
 	if (branches->selected != select) {
-		x86_write_msr(MSR_LBR_SELECT, select);
+		x86_write_msr_inline(MSR_LBR_SELECT, select);
 		branches->selected = select;
 	}
 	/*
 	 * Other users have bits in IA32_DEBUGCTL. Before version 4, a freeze clears DEBUGCTL_LBR.
 	 */
-	x86_write_msr(MSR_IA32_DEBUGCTLMSR,
-		      x86_read_msr(MSR_IA32_DEBUGCTLMSR) | DEBUGCTL_LBR |
-		      x86_lbr_freeze_bit(branches));
+	x86_write_msr_inline(MSR_IA32_DEBUGCTLMSR,
+			     x86_read_msr_inline(MSR_IA32_DEBUGCTLMSR) | DEBUGCTL_LBR |
+			     x86_lbr_freeze_bit(branches));
 }
 
 /*
@@ -106,13 +106,13 @@ static bool may_have_ended(const struct corepmu_cpu *cpuc)
  */
 static void ring_stop(struct corepmu_cpu *cpuc)
 {
-	u64 control = x86_read_msr(MSR_IA32_DEBUGCTLMSR);
+	u64 control = x86_read_msr_inline(MSR_IA32_DEBUGCTLMSR);
 
 	if (may_have_ended(cpuc) && !(control & DEBUGCTL_LBR)) {
 		cpuc->branches->stale = true;
 		cpuc->branches->task = NULL;
 	}
-	x86_write_msr(MSR_IA32_DEBUGCTLMSR, control & ~(DEBUGCTL_LBR | DEBUGCTL_FREEZE_LBR));
+	x86_write_msr_inline(MSR_IA32_DEBUGCTLMSR, control & ~(DEBUGCTL_LBR | DEBUGCTL_FREEZE_LBR));
 }
 
 /* A record whose source address is 0 is empty; its other registers do not matter. */
@@ -121,7 +121,7 @@ static void ring_clear(struct corepmu_cpu *cpuc)
 	unsigned int i;
 
 	for (i = 0; i < NR_RING_RECORDS; i++)
-		x86_write_msr(MSR_LBR_NHM_FROM + i, 0);
+		x86_write_msr_inline(MSR_LBR_NHM_FROM + i, 0);
 }
 
 /* With transactions, read LBR_INFO: its flag tells an abort from a branch. */
@@ -139,7 +139,7 @@ static unsigned int ring_at(unsigned int top, unsigned int i)
 
 static bool ring_has_ended(const struct corepmu_cpu *cpuc)
 {
-	return may_have_ended(cpuc) && !(x86_read_msr(MSR_IA32_DEBUGCTLMSR) & DEBUGCTL_LBR);
+	return may_have_ended(cpuc) && !(x86_read_msr_inline(MSR_IA32_DEBUGCTLMSR) & DEBUGCTL_LBR);
 }
 
 static void ring_read(struct corepmu_cpu *cpuc, struct corepmu_branch_list *list)
@@ -155,18 +155,18 @@ static void ring_read(struct corepmu_cpu *cpuc, struct corepmu_branch_list *list
 		return;
 	}
 
-	top = x86_read_msr(MSR_LBR_TOS);
+	top = x86_read_msr_inline(MSR_LBR_TOS);
 	list->hw_idx = top;
 	for (i = 0; i < NR_RING_RECORDS; i++) {
 		unsigned int nr = ring_at(top, i);
 		u64 from, to, value, bits = 0;
 
-		from = x86_read_msr(MSR_LBR_NHM_FROM + nr);
+		from = x86_read_msr_inline(MSR_LBR_NHM_FROM + nr);
 		if (!from)
 			break;
-		to = x86_read_msr(MSR_LBR_NHM_TO + nr);
+		to = x86_read_msr_inline(MSR_LBR_NHM_TO + nr);
 		if (info) {
-			value = x86_read_msr(MSR_LBR_INFO_0 + nr);
+			value = x86_read_msr_inline(MSR_LBR_INFO_0 + nr);
 			bits = x86_lbr_entry_bits(value) | x86_lbr_entry_cycles(value);
 		}
 		x86_lbr_put_entry(list, i, from, to, bits);
@@ -201,19 +201,19 @@ static void ring_parse(struct corepmu_cpu *cpuc, const u64 *words, unsigned int 
 static void ring_save(struct corepmu_cpu *cpuc, struct corepmu_call_stack *stack)
 {
 	bool info = ring_needs_info(cpuc);
-	unsigned int top = x86_read_msr(MSR_LBR_TOS), i;
+	unsigned int top = x86_read_msr_inline(MSR_LBR_TOS), i;
 
 	stack->hw_idx = top;
 	for (i = 0; i < NR_RING_RECORDS; i++) {
 		struct corepmu_branch_record *record = &stack->records[i];
 		unsigned int nr = ring_at(top, i);
 
-		record->from = x86_read_msr(MSR_LBR_NHM_FROM + nr);
+		record->from = x86_read_msr_inline(MSR_LBR_NHM_FROM + nr);
 		if (!record->from)
 			break;
-		record->to = x86_read_msr(MSR_LBR_NHM_TO + nr);
+		record->to = x86_read_msr_inline(MSR_LBR_NHM_TO + nr);
 		if (info)
-			record->info = x86_read_msr(MSR_LBR_INFO_0 + nr);
+			record->info = x86_read_msr_inline(MSR_LBR_INFO_0 + nr);
 	}
 	stack->nr = i;
 }
@@ -228,20 +228,20 @@ static void ring_restore(struct corepmu_cpu *cpuc, const struct corepmu_call_sta
 		const struct corepmu_branch_record *record = &stack->records[i];
 		unsigned int nr = ring_at(stack->hw_idx, i);
 
-		x86_write_msr(MSR_LBR_NHM_FROM + nr, record->from);
-		x86_write_msr(MSR_LBR_NHM_TO + nr, record->to);
+		x86_write_msr_inline(MSR_LBR_NHM_FROM + nr, record->from);
+		x86_write_msr_inline(MSR_LBR_NHM_TO + nr, record->to);
 		if (info)
-			x86_write_msr(MSR_LBR_INFO_0 + nr, record->info);
+			x86_write_msr_inline(MSR_LBR_INFO_0 + nr, record->info);
 	}
 	for (; i < NR_RING_RECORDS; i++)
-		x86_write_msr(MSR_LBR_NHM_FROM + ring_at(stack->hw_idx, i), 0);
-	x86_write_msr(MSR_LBR_TOS, stack->hw_idx);
+		x86_write_msr_inline(MSR_LBR_NHM_FROM + ring_at(stack->hw_idx, i), 0);
+	x86_write_msr_inline(MSR_LBR_TOS, stack->hw_idx);
 }
 
 static bool ring_still_has(struct corepmu_cpu *cpuc, const struct corepmu_call_stack *stack)
 {
 	return !stack->nr ||
-	       x86_read_msr(MSR_LBR_NHM_FROM + stack->hw_idx) == stack->records[0].from;
+	       x86_read_msr_inline(MSR_LBR_NHM_FROM + stack->hw_idx) == stack->records[0].from;
 }
 
 static struct corepmu_branch_backend ring_backend = {
