@@ -99,8 +99,8 @@ int corepmu_features_fit(struct corepmu_cpu *cpuc, struct perf_event *event);
 void corepmu_features_add(struct corepmu_cpu *cpuc, struct perf_event *event);
 void corepmu_features_moved(struct corepmu_cpu *cpuc, struct perf_event *event);
 void corepmu_features_del(struct corepmu_cpu *cpuc, struct perf_event *event);
-void corepmu_features_start(struct corepmu_cpu *cpuc);
-void corepmu_features_stop(struct corepmu_cpu *cpuc);
+void corepmu_features_start_cpu(struct corepmu_cpu *cpuc);
+void corepmu_features_stop_cpu(struct corepmu_cpu *cpuc);
 void corepmu_features_interrupt(struct corepmu_cpu *cpuc);
 bool corepmu_features_late(struct corepmu_cpu *cpuc, struct perf_event *event,
 			   struct pt_regs *regs);

@@ -182,23 +182,27 @@ static inline bool corepmu_sibling_counts(const struct perf_event *event)
  * An NMI may come between the write of running and the writes of registers. The NMI stops the PMU
  * in corepmu_overflow_begin(), and restarts the PMU in corepmu_overflow_end() if running is true.
  * The interrupted function then writes the registers once more, with the same result.
+ *
+ * Without features the caller makes one call, its last: it needs to save no register.
  */
 static inline void corepmu_start_cpu(struct corepmu_cpu *cpuc)
 {
 	cpuc->running = true;
 	barrier();
 	if (unlikely(cpuc->features))
-		corepmu_features_start(cpuc);
-	static_call(corepmu_enable_counters)(cpuc);
+		corepmu_features_start_cpu(cpuc);
+	else
+		static_call(corepmu_enable_counters)(cpuc);
 }
 
 static inline void corepmu_stop_cpu(struct corepmu_cpu *cpuc)
 {
 	cpuc->running = false;
 	barrier();
-	static_call(corepmu_disable_counters)(cpuc);
 	if (unlikely(cpuc->features))
-		corepmu_features_stop(cpuc);
+		corepmu_features_stop_cpu(cpuc);
+	else
+		static_call(corepmu_disable_counters)(cpuc);
 }
 
 void corepmu_use_backend(const struct corepmu_backend *backend);

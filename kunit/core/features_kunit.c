@@ -153,6 +153,7 @@ static int features_init(struct kunit *test)
 	f->event.pmu = &f->pmu.perf_pmu;
 	f->event.hw.flags = COREPMU_EVENT_FEATURE(0) | COREPMU_EVENT_FEATURE(1) |
 			    COREPMU_EVENT_FEATURE(3) | COREPMU_EVENT_FEATURE(4);
+	corepmu_use_none();
 	corepmu_features_use(&backend);
 	calls[0] = '\0';
 	busy = COREPMU_NR_FEATURES;
@@ -222,18 +223,18 @@ static void features_of_cpu(struct kunit *test)
 
 	f->cpuc.feature_users[0] = 1;
 	f->cpuc.feature_users[1] = 1;
-	corepmu_features_start(&f->cpuc);
+	corepmu_features_start_cpu(&f->cpuc);
 	corepmu_features_interrupt(&f->cpuc);
-	corepmu_features_stop(&f->cpuc);
+	corepmu_features_stop_cpu(&f->cpuc);
 	EXPECT_CALLS(test, "s0s1i0e1e0");
 	corepmu_features_sched_task(false);
 	corepmu_features_sched_task(true);
 	EXPECT_CALLS(test, "O1O0I1I0");
 
 	f->cpuc.feature_users[0] = 0;
-	corepmu_features_start(&f->cpuc);
+	corepmu_features_start_cpu(&f->cpuc);
 	corepmu_features_interrupt(&f->cpuc);
-	corepmu_features_stop(&f->cpuc);
+	corepmu_features_stop_cpu(&f->cpuc);
 	corepmu_features_sched_task(false);
 	EXPECT_CALLS(test, "s1e1O1");
 
@@ -252,11 +253,11 @@ static void features_off(struct kunit *test)
 	f->cpuc.feature_users[0] = 1;
 	f->cpuc.feature_users[1] = 1;
 	corepmu_features_off();
-	corepmu_features_start(&f->cpuc);
-	corepmu_features_stop(&f->cpuc);
+	corepmu_features_start_cpu(&f->cpuc);
+	corepmu_features_stop_cpu(&f->cpuc);
 	EXPECT_CALLS(test, "e1e0");
 	corepmu_features_use(&backend);
-	corepmu_features_start(&f->cpuc);
+	corepmu_features_start_cpu(&f->cpuc);
 	EXPECT_CALLS(test, "s0s1");
 }
 

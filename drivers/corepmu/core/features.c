@@ -128,26 +128,28 @@ do {									\
 } while (0)
 
 /**
- * corepmu_features_start() - start the features of this CPU's events, before the counters
+ * corepmu_features_start_cpu() - start the features of this CPU's events, then the counters
  * @cpuc: this CPU's state; its features is not 0
  *
  * From corepmu_start_cpu().
  */
-void corepmu_features_start(struct corepmu_cpu *cpuc)
+void corepmu_features_start_cpu(struct corepmu_cpu *cpuc)
 {
 	CALL(start, 0);
 	CALL(start, 1);
 	CALL(start, 2);
+	static_call(corepmu_enable_counters)(cpuc);
 }
 
 /**
- * corepmu_features_stop() - stop the features of this CPU's events, after the counters
+ * corepmu_features_stop_cpu() - stop the counters, then the features of this CPU's events
  * @cpuc: this CPU's state; its features is not 0
  *
  * From corepmu_stop_cpu().
  */
-void corepmu_features_stop(struct corepmu_cpu *cpuc)
+void corepmu_features_stop_cpu(struct corepmu_cpu *cpuc)
 {
+	static_call(corepmu_disable_counters)(cpuc);
 	CALL(stop, 1);
 	CALL(stop, 0);
 }
