@@ -9,12 +9,14 @@
 #ifndef _COREPMU_PRECISE_H
 #define _COREPMU_PRECISE_H
 
+#include <linux/compiler.h>
 #include <linux/perf_event.h>
 #include <linux/types.h>
 
-struct corepmu;
+#include <corepmu/ksyms.h>
+#include <corepmu/pmu.h>
+
 struct corepmu_branch_list;
-struct corepmu_cpu;
 struct corepmu_feature_ops;
 
 /**
@@ -62,9 +64,9 @@ extern const struct corepmu_feature_ops corepmu_precise_feature;
 int corepmu_precise_check(struct corepmu *pmu, struct perf_event *event);
 bool corepmu_precise_allows_large(const struct perf_event *event);
 bool corepmu_precise_interrupts(const struct perf_event *event);
-void corepmu_precise_emit(struct corepmu_cpu *cpuc, struct perf_event *event,
-			  struct perf_sample_data *data, struct pt_regs *regs,
-			  struct corepmu_branch_list *list, bool more);
+void corepmu_precise_emit_any(struct corepmu_cpu *cpuc, struct perf_event *event,
+			      struct perf_sample_data *data, struct pt_regs *regs,
+			      struct corepmu_branch_list *list, bool more);
 int corepmu_precise_batch(struct corepmu_precise_batch *batch, struct perf_event *event,
 			  struct perf_sample_data *data, struct pt_regs *regs,
 			  unsigned long level, unsigned int nr);
@@ -72,5 +74,32 @@ void corepmu_precise_batch_add(struct corepmu_precise_batch *batch, struct perf_
 			       struct perf_sample_data *data, struct pt_regs *regs,
 			       unsigned long level);
 void corepmu_precise_batch_end(struct corepmu_precise_batch *batch);
+
+/**
+ * corepmu_precise_emit() - emit a sample that the backend has filled in
+ * @cpuc: this CPU's state
+ * @event: the event; perf core may have stopped it meanwhile
+ * @data: the sample
+ * @regs: the registers that the sample shows, in the architecture's struct for precise samples
+ * @list: branch records from the PEBS record; NULL: the sample gets the CPU's branch records, if
+ *	the event wants any
+ * @more: more samples of the event follow in this interrupt, or there was no interrupt
+ *
+ * Perf core throttles an event by its number of interrupts: it counts calls of
+ * perf_event_overflow(). If an interrupt brings several samples of an event, only the last one goes
+ * to perf_event_overflow(). The others go to event->overflow_handler(), as in the built-in driver.
+ * The usual sample of a fixed period is inline. IRQs off, or NMI.
+ */
+static __always_inline void
+corepmu_precise_emit(struct corepmu_cpu *cpuc, struct perf_event *event,
+		     struct perf_sample_data *data, struct pt_regs *regs,
+		     struct corepmu_branch_list *list, bool more)
+{
+	if (more || event->attr.freq || (event->hw.state & PERF_HES_STOPPED) ||
+	    (event->hw.flags & COREPMU_EVENT_BRANCHES) || unlikely(READ_ONCE(event->aux_event)))
+		corepmu_precise_emit_any(cpuc, event, data, regs, list, more);
+	else if (corepmu_perf_event_overflow(event, data, regs))
+		corepmu_event_stop(event, 0);
+}
 
 #endif /* _COREPMU_PRECISE_H */

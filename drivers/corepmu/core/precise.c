@@ -216,23 +216,19 @@ const struct corepmu_feature_ops corepmu_precise_feature = {
 };
 
 /**
- * corepmu_precise_emit() - emit a sample that the backend has filled in
+ * corepmu_precise_emit_any() - corepmu_precise_emit() for any sample
  * @cpuc: this CPU's state
  * @event: the event; perf core may have stopped it meanwhile
  * @data: the sample
- * @regs: the registers that the sample shows, in the architecture's struct for precise samples
- * @list: branch records from the PEBS record; NULL: the sample gets the CPU's branch records, if
- *	the event wants any
+ * @regs: the registers that the sample shows
+ * @list: branch records from the PEBS record, or NULL
  * @more: more samples of the event follow in this interrupt, or there was no interrupt
  *
- * Perf core throttles an event by its number of interrupts: it counts calls of
- * perf_event_overflow(). If an interrupt brings several samples of an event, only the last one goes
- * to perf_event_overflow(). The others go to event->overflow_handler(), as in the built-in driver.
  * IRQs off, or NMI.
  */
-void corepmu_precise_emit(struct corepmu_cpu *cpuc, struct perf_event *event,
-			  struct perf_sample_data *data, struct pt_regs *regs,
-			  struct corepmu_branch_list *list, bool more)
+void corepmu_precise_emit_any(struct corepmu_cpu *cpuc, struct perf_event *event,
+			      struct perf_sample_data *data, struct pt_regs *regs,
+			      struct corepmu_branch_list *list, bool more)
 {
 	bool stopped = event->hw.state & PERF_HES_STOPPED;
 	bool branches = event->hw.flags & COREPMU_EVENT_BRANCHES;

@@ -106,6 +106,8 @@ static noinline u64 handle_special(const struct x86_desc *desc, struct corepmu_c
 	}
 	if ((overflowed & desc->ds_bit) || corepmu_uses(cpuc, COREPMU_FEATURE_PRECISE))
 		overflowed = x86_pebs_overflow(cpuc, overflowed);
+	if (!overflowed)
+		return 0;
 	if (overflowed & (desc->metrics_bit | BIT_ULL(SLOTS_COUNTER)))
 		overflowed = x86_topdown_overflow(cpuc, overflowed);
 

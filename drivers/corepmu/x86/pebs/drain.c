@@ -105,14 +105,15 @@ void x86_pebs_follow_reset(struct corepmu_cpu *cpuc, struct perf_event *event)
  * length is 0 if the period has not ended: the counter is narrower than the period, or the record
  * belongs to a probe (core/frequency.c).
  */
-static u64 account_reset(struct corepmu_cpu *cpuc, struct perf_event *event)
+static __always_inline u64 account_reset(struct corepmu_cpu *cpuc, struct perf_event *event)
 {
 	u64 ended;
 
 	if (event->hw.state & PERF_HES_STOPPED)
 		return corepmu_counter_end_period(event);
 
-	x86_pebs_follow_reset(cpuc, event);
+	if (unlikely(local64_read(&event->hw.prev_count) > 0))
+		x86_pebs_follow_reset(cpuc, event);
 	corepmu_counter_update(cpuc, event);
 	ended = corepmu_counter_next_period(cpuc, event);
 	if (!ended && event->hw.last_cpu == COREPMU_FREQ_YOUNG)
