@@ -189,18 +189,28 @@ static noinline void emit_batches(struct corepmu_cpu *cpuc, const void *at, cons
 	struct x86_pebs *p = this_cpu_ptr(&x86_pebs);
 	struct x86_pebs_sample *sample = &p->scratch->sample;
 	unsigned int left = p->nr[idx] - interrupt;
+	bool single = false, place_only = x86_pebs_shows_place_only(event), filled = false;
 	struct corepmu_precise_batch batch;
 	struct x86_pebs_record record;
-	bool single = false;
 	int room = 0;
 
-	for (; at < end && x86_pebs_parse(format, at, end - at, &record); at += record.size) {
-		if (unlikely(record.counts))
-			x86_pebs_counters_show(cpuc, &record);
-		if (!(record.counters & BIT_ULL(idx)))
-			continue;
+	for (; at < end; at += record.size) {
+		if (!filled || !x86_pebs_parse_alike(format, at, end - at, &record) ||
+		    !x86_pebs_may_refill(sample, &record)) {
+			filled = false;
+			if (!x86_pebs_parse(format, at, end - at, &record))
+				break;
+			if (unlikely(record.counts))
+				x86_pebs_counters_show(cpuc, &record);
+			if (!(record.counters & BIT_ULL(idx)))
+				continue;
+		}
 		sample->time = sample_time(event, &record);
-		x86_pebs_fill(cpuc, event, p->period[idx], &record, regs, sample);
+		if (filled)
+			x86_pebs_refill(p->period[idx], &record, sample);
+		else
+			x86_pebs_fill(cpuc, event, p->period[idx], &record, regs, sample);
+		filled = place_only && !record.counts;
 		if (room) {
 			corepmu_precise_batch_add(&batch, event, &sample->data,
 						  &sample->shown.regs, level_of(sample));

@@ -190,6 +190,11 @@ void x86_pebs_arch_reset(const struct x86_desc *desc);
 void x86_pebs_fill(struct corepmu_cpu *cpuc, struct perf_event *event, u64 period,
 		   const struct x86_pebs_record *record, struct pt_regs *iregs,
 		   struct x86_pebs_sample *sample);
+bool x86_pebs_shows_place_only(const struct perf_event *event);
+bool x86_pebs_may_refill(struct x86_pebs_sample *sample,
+			 const struct x86_pebs_record *record);
+void x86_pebs_refill(u64 period, const struct x86_pebs_record *record,
+		     struct x86_pebs_sample *sample);
 #endif
 
 /* latency.c */

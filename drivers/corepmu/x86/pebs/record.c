@@ -321,6 +321,34 @@ bool x86_pebs_parse(unsigned int format, const void *at, size_t left,
 }
 
 /**
+ * x86_pebs_parse_alike() - parse a record that may differ from the last in place and time only
+ * @format: format of the records
+ * @at: the record, aligned to a word
+ * @left: bytes from @at to the end of the last record
+ * @record: the record right before @at; set to the place and time of the one at @at
+ *
+ * Two records of the same groups and counters have the same length, which x86_pebs_parse() has
+ * checked for the first. Any context, NMI too.
+ *
+ * Return: false if the record has other groups or counters, or another format than PEBS formats 4
+ * to 6: @record is unchanged
+ */
+bool x86_pebs_parse_alike(unsigned int format, const void *at, size_t left,
+			  struct x86_pebs_record *record)
+{
+	const u64 *word = at, *before = at - record->size;
+
+	if (format == PEBS_FORMAT_SKYLAKE || format == PEBS_FORMAT_ARCH || left < record->size ||
+	    ((word[BASIC_FORMAT] ^ before[BASIC_FORMAT]) & ~FORMAT_RETIRE) ||
+	    word[BASIC_COUNTERS] != record->counters)
+		return false;
+	record->ip = word[BASIC_IP];
+	record->tsc = word[BASIC_TSC];
+
+	return true;
+}
+
+/**
  * x86_pebs_reg() - return the value of a register in a record
  * @format: format of the record
  * @record: a record with registers

@@ -109,6 +109,8 @@ const void *x86_pebs_count(unsigned int format, const void *at, const void *end,
 			   u64 *counters);
 bool x86_pebs_parse(unsigned int format, const void *at, size_t left,
 		    struct x86_pebs_record *record);
+bool x86_pebs_parse_alike(unsigned int format, const void *at, size_t left,
+			  struct x86_pebs_record *record);
 bool x86_pebs_has_metrics(const u64 *header);
 size_t x86_pebs_counter_words(const u64 *header);
 size_t x86_pebs_nr_values(u64 data);

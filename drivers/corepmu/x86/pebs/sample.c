@@ -284,6 +284,14 @@ static void parse_branches(struct corepmu_cpu *cpuc, const struct x86_pebs_recor
 	list->nr = 0;
 }
 
+static void set_time(struct x86_pebs_sample *sample)
+{
+	if (!sample->time)
+		return;
+	sample->data.time = sample->time;
+	sample->data.sample_flags |= PERF_SAMPLE_TIME;
+}
+
 /**
  * x86_pebs_fill() - fill in a sample from a record
  * @cpuc: state of this CPU
@@ -317,10 +325,7 @@ void x86_pebs_fill(struct corepmu_cpu *cpuc, struct perf_event *event, u64 perio
 	sample->has_branches = false;
 	if (unlikely(record->branches) && (event->hw.flags & COREPMU_EVENT_BRANCHES))
 		parse_branches(cpuc, record, sample);
-	if (sample->time) {
-		data->time = sample->time;
-		data->sample_flags |= PERF_SAMPLE_TIME;
-	}
+	set_time(sample);
 	if (event->attr.sample_type & PERF_SAMPLE_CALLCHAIN) {
 		iregs = user_regs(event, iregs);
 		/* A late sample has no RCU read lock; with IRQs off the callchain buffers stay. */
@@ -328,4 +333,59 @@ void x86_pebs_fill(struct corepmu_cpu *cpuc, struct perf_event *event, u64 perio
 		compat_sample_save_callchain(data, corepmu_perf_callchain(event, iregs));
 		rcu_read_unlock();
 	}
+}
+
+/* Sample fields that take nothing from a record but its place and time */
+#define PLACE_TYPES							\
+	(PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_ID |	\
+	 PERF_SAMPLE_CPU | PERF_SAMPLE_PERIOD | PERF_SAMPLE_STREAM_ID |		\
+	 PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_CODE_PAGE_SIZE)
+
+/**
+ * x86_pebs_shows_place_only() - check whether x86_pebs_refill() can make the event's samples
+ * @event: a precise event
+ *
+ * Return: true if the samples show only the place and the time of a record
+ */
+bool x86_pebs_shows_place_only(const struct perf_event *event)
+{
+	return event->attr.precise_ip > 1 && !(event->attr.sample_type & ~PLACE_TYPES) &&
+	       !(event->hw.flags & COREPMU_EVENT_BRANCHES) && !compat_event_has_prog(event);
+}
+
+/**
+ * x86_pebs_may_refill() - check whether a record's sample differs in place and time only
+ * @sample: the previous sample, of an event with x86_pebs_shows_place_only()
+ * @record: the record
+ *
+ * The place decides whether the sample is of the kernel, and whether an event with exclude_kernel
+ * hides the record: only a hidden record's sample is not exact.
+ *
+ * Return: true if it does
+ */
+bool x86_pebs_may_refill(struct x86_pebs_sample *sample,
+			 const struct x86_pebs_record *record)
+{
+	struct pt_regs *regs = &sample->shown.regs;
+
+	return (regs->flags & PERF_EFLAGS_EXACT) &&
+	       corepmu_branch_is_kernel(record->ip) == !user_mode(regs);
+}
+
+/**
+ * x86_pebs_refill() - make a sample from the previous one: x86_pebs_fill() if x86_pebs_may_refill()
+ * @period: the event's period that has ended
+ * @record: the record
+ * @sample: the previous sample; @sample->time is set
+ *
+ * IRQs off, or NMI.
+ */
+void x86_pebs_refill(u64 period, const struct x86_pebs_record *record,
+		     struct x86_pebs_sample *sample)
+{
+	struct perf_sample_data *data = &sample->data;
+
+	perf_sample_data_init(data, 0, period);
+	sample->shown.regs.ip = record->ip;
+	set_time(sample);
 }
