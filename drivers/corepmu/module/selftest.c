@@ -15,6 +15,7 @@
 #include <linux/ktime.h>
 #include <linux/prandom.h>
 #include <linux/printk.h>
+#include <linux/slab.h>
 #include <linux/smp.h>
 #include <linux/workqueue.h>
 
@@ -34,15 +35,17 @@
 #define SELF_TEST_LOOKS		2000
 
 /**
- * struct self_test - results of the self-test of a PMU
+ * struct self_test - self-test of a PMU on one CPU
+ * @work: runs self_test_cpu() on the CPU
  * @pmu: the PMU
- * @stuck: mask of counters that do not count on at least one CPU
- * @silent: mask of counters that count, but do not interrupt at an overflow on at least one CPU
+ * @stuck: mask of counters that do not count
+ * @silent: mask of counters that count, but do not interrupt at an overflow
  */
 struct self_test {
-	struct corepmu	*pmu;
-	u64		stuck;
-	u64		silent;
+	struct work_struct	work;
+	struct corepmu		*pmu;
+	u64			stuck;
+	u64			silent;
 };
 
 static void self_test_counter(struct corepmu_cpu *cpuc, int idx,
@@ -92,14 +95,14 @@ static u64 self_test_look(struct corepmu_cpu *cpuc, u64 counters)
 	return moved;
 }
 
-static void self_test_report(struct corepmu *pmu, u64 counters, bool silent)
+static void self_test_report(struct corepmu *pmu, int cpu, u64 counters, bool silent)
 {
 	char name[COREPMU_COUNTER_NAME];
 
 	for (; counters; counters &= counters - 1) {
 		pmu->backend->counter_name(__ffs64(counters), name);
 		pr_warn("CPU%u: counter %s %s (used by the host or firmware?): left out\n",
-			smp_processor_id(), name,
+			cpu, name,
 			silent ? "has no overflow interrupt" : "does not count");
 	}
 }
@@ -150,29 +153,39 @@ static bool self_test_round(struct self_test *test, struct corepmu_cpu *cpuc, u6
 	return !(counters & ~(moved & overflowed));
 }
 
-static long self_test_cpu(void *arg)
+static void self_test_cpu(struct work_struct *work)
 {
-	struct self_test *test = arg;
-	struct corepmu *pmu = test->pmu;
-	struct corepmu_cpu *cpuc = this_cpu_ptr(pmu->cpu);
-	u64 stuck = test->stuck, silent = test->silent, left;
+	struct self_test *test = container_of(work, struct self_test, work);
+	struct corepmu_cpu *cpuc = this_cpu_ptr(test->pmu->cpu);
+	u64 left;
 
 	for (left = self_test_good(test); left; left &= left - 1)
 		self_test_round(test, cpuc, left & -left);
 	while (self_test_good(test))
 		if (self_test_round(test, cpuc, self_test_good(test)))
 			break;
+}
 
-	if (!self_test_good(test)) {
-		const char *remedy = test->stuck ? NULL : pmu->backend->remedy;
+/*
+ * Add the results of @cpu to those of the CPUs before it, @sum, and log the counters that are good
+ * on these CPUs and bad on @cpu. Return 0, or -EIO if no counter is left.
+ */
+static int self_test_add(struct self_test *sum, int cpu, const struct self_test *test)
+{
+	u64 good = self_test_good(sum);
 
-		pr_err("CPU%u: no counter %s: not using this PMU%s%s\n", smp_processor_id(),
-		       test->stuck ? "counts" : "has an overflow interrupt",
+	sum->stuck |= test->stuck;
+	sum->silent |= test->silent;
+	if (!self_test_good(sum)) {
+		const char *remedy = sum->stuck ? NULL : sum->pmu->backend->remedy;
+
+		pr_err("CPU%u: no counter %s: not using this PMU%s%s\n", cpu,
+		       sum->stuck ? "counts" : "has an overflow interrupt",
 		       remedy ? "; " : "", remedy ?: "");
 		return -EIO;
 	}
-	self_test_report(pmu, test->stuck & ~stuck, false);
-	self_test_report(pmu, test->silent & ~silent, true);
+	self_test_report(sum->pmu, cpu, test->stuck & good, false);
+	self_test_report(sum->pmu, cpu, test->silent & ~test->stuck & good, true);
 
 	return 0;
 }
@@ -206,25 +219,37 @@ static void self_test_leave_out(struct corepmu *pmu, u64 good)
  *	removed from corepmu.counters
  *
  * Process context. The test takes microseconds for each good counter, and ten milliseconds or more
- * for the first failure of a bad one.
+ * for the first failure of a bad one. All CPUs test at the same time.
  *
  * Return: 0, or a negative errno; -EIO after logging that no counter is left
  */
 int corepmu_self_test(struct corepmu *pmu)
 {
-	struct self_test test = { .pmu = pmu };
-	long ret = 0;
-	int cpu;
+	struct self_test sum = { .pmu = pmu };
+	struct self_test *tests;
+	int cpu, ret = 0;
+
+	tests = kcalloc(nr_cpu_ids, sizeof(*tests), GFP_KERNEL);
+	if (!tests)
+		return -ENOMEM;
 
 	cpus_read_lock();
 	for_each_cpu_and(cpu, &pmu->supported_cpus, cpu_online_mask) {
-		ret = work_on_cpu(cpu, self_test_cpu, &test);
+		tests[cpu].pmu = pmu;
+		INIT_WORK(&tests[cpu].work, self_test_cpu);
+		schedule_work_on(cpu, &tests[cpu].work);
+	}
+	for_each_cpu_and(cpu, &pmu->supported_cpus, cpu_online_mask)
+		flush_work(&tests[cpu].work);
+	for_each_cpu_and(cpu, &pmu->supported_cpus, cpu_online_mask) {
+		ret = self_test_add(&sum, cpu, &tests[cpu]);
 		if (ret)
 			break;
 	}
-	if (!ret && self_test_good(&test) != pmu->counters)
-		self_test_leave_out(pmu, self_test_good(&test));
+	if (!ret && self_test_good(&sum) != pmu->counters)
+		self_test_leave_out(pmu, self_test_good(&sum));
 	cpus_read_unlock();
+	kfree(tests);
 
 	return ret;
 }

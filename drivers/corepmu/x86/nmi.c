@@ -251,11 +251,12 @@ void x86_irq_learn(struct corepmu_cpu *cpuc)
 {
 	struct x86_desc *desc = to_x86(cpuc->pmu);
 
-	if (desc->masks_lvtpc || !(apic->read(APIC_LVTPC) & APIC_LVT_MASKED))
+	if (!(apic->read(APIC_LVTPC) & APIC_LVT_MASKED))
 		return;
 
-	pr_info("LVTPC is masked by a PMI, unlike on AMD hardware (hypervisor?): unmasking it in every NMI\n");
-	desc->masks_lvtpc = true;
+	/* CPUs learn at the same time: each unmasks its own LVTPC, and one logs it. */
+	if (!xchg(&desc->masks_lvtpc, true))
+		pr_info("LVTPC is masked by a PMI, unlike on AMD hardware (hypervisor?): unmasking it in every NMI\n");
 	apic->write(APIC_LVTPC, APIC_DM_NMI);
 }
 
