@@ -57,14 +57,7 @@ static int generic_event(const struct pmuv3 *pmuv3, unsigned int event)
 	return event;
 }
 
-/**
- * pmuv3_map_hardware() - map a PERF_TYPE_HARDWARE config to an event number
- * @pmuv3: the PMU
- * @config: PERF_COUNT_HW_*
- *
- * Return: the event number; -EINVAL for an unknown config, -ENOENT if the CPU lacks the event
- */
-int pmuv3_map_hardware(const struct pmuv3 *pmuv3, u64 config)
+static __always_inline int map_hardware(const struct pmuv3 *pmuv3, u64 config)
 {
 	unsigned int event;
 
@@ -76,6 +69,18 @@ int pmuv3_map_hardware(const struct pmuv3 *pmuv3, u64 config)
 		event = PMUV3_EVENT_PC_WRITE_RETIRED;
 
 	return generic_event(pmuv3, event);
+}
+
+/**
+ * pmuv3_map_hardware() - map a PERF_TYPE_HARDWARE config to an event number
+ * @pmuv3: the PMU
+ * @config: PERF_COUNT_HW_*
+ *
+ * Return: the event number; -EINVAL for an unknown config, -ENOENT if the CPU lacks the event
+ */
+int pmuv3_map_hardware(const struct pmuv3 *pmuv3, u64 config)
+{
+	return map_hardware(pmuv3, config);
 }
 
 /* Encoding of perf_event_attr */
@@ -156,7 +161,7 @@ static int encode_event(struct corepmu *pmu, const struct perf_event_attr *attr)
 	/* With standin=1 this PMU's own type may be one of the generic types. */
 	if (attr->type != pmu->perf_pmu.type) {
 		if (attr->type == PERF_TYPE_HARDWARE)
-			return pmuv3_map_hardware(to_pmuv3(pmu), generic);
+			return map_hardware(to_pmuv3(pmu), generic);
 		if (attr->type == PERF_TYPE_HW_CACHE)
 			return pmuv3_map_cache(to_pmuv3(pmu), generic);
 	}
