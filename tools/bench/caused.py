@@ -21,13 +21,13 @@ import sys
 LIMIT = 0.80
 # Operations without a limit: either driver causes only some tens of instructions
 UNLIMITED = re.compile(r'(cpu-)?reset|(cpu-)?read|user-read')
-# Functions of the scheduler's tick, of RCU and of the allocator: a row has more or less of their
-# work by chance
+# Functions of the scheduler's tick, of RCU, of the allocator and of its random numbers: a row has
+# more or less of their work by chance
 CHANCE = re.compile(r'clear_page|get_page_from|free_one_page|pcppages|_valid_or_report|mod_zone|'
                     r'free_unref|slab|kfree|^rb_|rmqueue|pfnblock|__free_pages|kmem_cache|memcg|'
                     r'printk|kallsyms|vsnprintf|rcu_|run_timer|hrtimer|tick_|'
                     r'(?<!event_)(?<!perf_)update_|sched_tick|scheduler|irq_(enter|exit)|ktime|'
-                    r'timekeep|its_return|srso')
+                    r'timekeep|its_return|srso|chacha')
 REGISTERS = re.compile(r'native_(read|write)_(msr|pmc)')
 # A smaller difference, in instructions per operation, of one of perf core's functions is chance
 LEAST = 2
