@@ -442,6 +442,7 @@ struct kvm_vcpu;
 
 #include <asm/hardirq.h>
 #include <asm/msr.h>
+#include <asm/nmi.h>
 
 /* cpuid() left asm/processor.h for a header of its own in 6.16. */
 #include <asm/processor.h>
@@ -524,7 +525,62 @@ static inline void compat_inc_pmi_count(void)
 #endif
 }
 
+/*
+ * Registers of a precise sample beside struct pt_regs: x86/pebs/sample.c sets xmm_regs of struct
+ * x86_perf_regs. The structure may have further members ("Support SIMD/eGPRs/SSP registers sampling
+ * for perf", posted in 2026). They stay 0: without a register, and of an ABI with XMM registers.
+ */
+#ifndef COMPAT_HAVE_XMM_REGS
+#define COMPAT_HAVE_XMM_REGS		1
+#endif
+#if !COMPAT_HAVE_XMM_REGS
+#error "struct x86_perf_regs has no xmm_regs: this kernel is newer than corepmu"
+#endif
+
 #endif /* CONFIG_X86 */
+
+/*
+ * The source of an NMI, which FRED may report ("x86/nmi: Assign and register NMI-source vectors",
+ * posted in 2025): LVTPC names the source of PMIs, and handlers name theirs. A handler without a
+ * source runs only if the CPU reports none.
+ */
+#ifndef COMPAT_HAVE_NMI_SOURCE
+#define COMPAT_HAVE_NMI_SOURCE		0
+#endif
+#ifndef COMPAT_HAVE_NMI_SOURCE_PMI
+#define COMPAT_HAVE_NMI_SOURCE_PMI	0
+#endif
+#if defined(CONFIG_X86) && COMPAT_HAVE_NMI_SOURCE_PMI
+
+#define COMPAT_LVTPC_NMI	(APIC_DM_NMI | NMIS_VECTOR_PMI)
+#define compat_register_pmi_handler(handler, flags, name)	\
+	register_nmi_handler(NMI_LOCAL, handler, flags, name, NMIS_VECTOR_PMI)
+
+#elif defined(CONFIG_X86) && COMPAT_HAVE_NMI_SOURCE
+#error "asm/nmi.h has NMI sources, but no NMIS_VECTOR_PMI: this kernel is newer than corepmu"
+#else
+
+#define COMPAT_LVTPC_NMI	APIC_DM_NMI
+#define compat_register_pmi_handler(handler, flags, name)	\
+	register_nmi_handler(NMI_LOCAL, handler, flags, name)
+
+#endif
+
+/*
+ * Check whether samples show SIMD registers, or those of APX and the shadow stack in place of XMM
+ * registers. The driver has none of them, and rejects the event.
+ */
+#ifndef COMPAT_HAVE_SIMD_REGS
+#define COMPAT_HAVE_SIMD_REGS		0
+#endif
+static inline bool compat_attr_wants_simd(const struct perf_event_attr *attr)
+{
+#if COMPAT_HAVE_SIMD_REGS
+	return attr->sample_simd_regs_enabled || attr->sample_simd_vec_reg_qwords;
+#else
+	return false;
+#endif
+}
 
 /* From 6.17 on, a kernel that boots at EL2 and runs at EL1 disables EL2's traps of BRBE. */
 #define COMPAT_EL2_OPENS_BRBE			COMPAT_HAVE_EL2_BRBE

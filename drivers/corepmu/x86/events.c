@@ -298,6 +298,9 @@ int x86_encode(struct corepmu *pmu, struct perf_event *event)
 		return corepmu_refuse(-EINVAL,
 				      "sample_regs_user %#llx, sample_regs_intr %#llx: XMM registers need precise_ip on a CPU whose PEBS records have them",
 				      attr->sample_regs_user, attr->sample_regs_intr);
+	if (compat_attr_wants_simd(attr))
+		return corepmu_refuse(-EINVAL,
+				      "sample_simd_vec_reg_qwords: this driver's samples have XMM registers only: use sample_regs_intr");
 
 	config = encode_config(desc, attr, &value);
 	if (config < 0)

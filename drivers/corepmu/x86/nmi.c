@@ -187,7 +187,7 @@ static bool expects_late_nmi(const struct x86_desc *desc, int cpu)
 /* An overflow that finds LVTPC masked would be lost: unmask it while the counters are stopped. */
 static void unmask_lvtpc(void)
 {
-	apic->write(APIC_LVTPC, APIC_DM_NMI);
+	apic->write(APIC_LVTPC, COMPAT_LVTPC_NMI);
 }
 
 /* End an NMI in which no status shows an overflow. Return whether the driver claims the NMI. */
@@ -257,7 +257,7 @@ void x86_irq_learn(struct corepmu_cpu *cpuc)
 	/* CPUs learn at the same time: each unmasks its own LVTPC, and one logs it. */
 	if (!xchg(&desc->masks_lvtpc, true))
 		pr_info("LVTPC is masked by a PMI, unlike on AMD hardware (hypervisor?): unmasking it in every NMI\n");
-	apic->write(APIC_LVTPC, APIC_DM_NMI);
+	apic->write(APIC_LVTPC, COMPAT_LVTPC_NMI);
 }
 
 /**
@@ -268,7 +268,7 @@ void x86_irq_learn(struct corepmu_cpu *cpuc)
  */
 void x86_irq_enable(struct corepmu_cpu *cpuc)
 {
-	apic->write(APIC_LVTPC, APIC_DM_NMI);
+	apic->write(APIC_LVTPC, COMPAT_LVTPC_NMI);
 }
 
 /**
@@ -280,7 +280,7 @@ void x86_irq_enable(struct corepmu_cpu *cpuc)
 void x86_irq_disable(struct corepmu_cpu *cpuc)
 {
 	if (!to_x86(cpuc->pmu)->shares_counters)
-		apic->write(APIC_LVTPC, APIC_DM_NMI | APIC_LVT_MASKED);
+		apic->write(APIC_LVTPC, COMPAT_LVTPC_NMI | APIC_LVT_MASKED);
 }
 
 /**
@@ -338,11 +338,11 @@ int x86_nmi_init(const struct x86_desc *desc)
 	 * acknowledges the overflows of all counters (intel_pmu_handle_irq() in
 	 * arch/x86/events/intel/core.c).
 	 */
-	ret = register_nmi_handler(NMI_LOCAL, x86_handle_nmi, NMI_FLAG_FIRST, "corepmu");
+	ret = compat_register_pmi_handler(x86_handle_nmi, NMI_FLAG_FIRST, "corepmu");
 	if (ret)
 		goto out;
 	if (has_builtin_traces(desc)) {
-		ret = register_nmi_handler(NMI_LOCAL, restore_after_builtin, 0, "corepmu_last");
+		ret = compat_register_pmi_handler(restore_after_builtin, 0, "corepmu_last");
 		if (ret)
 			unregister_nmi_handler(NMI_LOCAL, "corepmu");
 	}

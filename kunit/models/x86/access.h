@@ -140,7 +140,8 @@ int x86_model_register_nmi(unsigned int type, x86_model_nmi_t handler, unsigned 
 			   const char *name);
 void x86_model_unregister_nmi(unsigned int type, const char *name);
 #undef register_nmi_handler
-#define register_nmi_handler x86_model_register_nmi
+#define register_nmi_handler(type, handler, flags, name, source...)	\
+	x86_model_register_nmi(type, handler, flags, name)
 #define unregister_nmi_handler x86_model_unregister_nmi
 
 int x86_model_reserve(u32 msr);
