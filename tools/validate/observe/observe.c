@@ -19,6 +19,7 @@
 static const struct observation_list *const lists[] = {
 	&count_observations, &time_observations, &record_observations, &sample_observations,
 	&overflow_observations, &page_observations, &refusal_observations,
+	&branch_observations,
 };
 
 static char text[2048];

@@ -31,7 +31,7 @@ struct observation_list {
 
 extern const struct observation_list count_observations, time_observations,
 	record_observations, sample_observations, overflow_observations, page_observations,
-	refusal_observations;
+	refusal_observations, branch_observations;
 
 /**
  * observe_all() - print the answer to each question whose "subject: question" has one of @texts

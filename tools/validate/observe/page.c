@@ -7,6 +7,7 @@
 #include <sys/mman.h>
 
 #include "observe/observe.h"
+#include "user_read.h"
 
 static struct perf_event_mmap_page *map(int fd, unsigned int pages, int prot)
 {
@@ -138,6 +139,73 @@ static void inherited(void)
 	answer_error("of a task on one CPU:", map(fd, 1, PROT_READ) ? 0 : -errno);
 }
 
+/* Compare a user read with read(2) of the event that runs; return false if they disagree. */
+static bool reads_agree(int fd, const struct perf_event_mmap_page *page, unsigned int *unreadable)
+{
+	u64 before = event_read(fd), count;
+
+	/* POWER's page has an index, though user space may not read. */
+	if (!page->cap_user_rdpmc || !user_read(page, &count)) {
+		++*unreadable;
+		return true;
+	}
+	return count >= before && count <= event_read(fd);
+}
+
+static void answer_reads(unsigned int nr, unsigned int agree, unsigned int unreadable)
+{
+	if (unreadable == nr)
+		answer("the page permits no reads");
+	else
+		answer("%u of %u user reads agree with read(), %u find no counter",
+		       agree - unreadable, nr, unreadable);
+}
+
+#define READS	40
+
+/* A counter of a sampling event wraps with each period. */
+static void read_wrapping(void)
+{
+	unsigned int i, agree = 0, unreadable = 0;
+	struct perf_event_attr attr;
+	struct ring ring;
+	int fd;
+
+	attr_sampling(&attr, LOOP / READS, PERF_SAMPLE_IP);
+	fd = open_ring(&ring, &attr, 0, -1);
+	if (fd < 0)
+		return;
+	event_enable(fd);
+	for (i = 0; i < READS; i++) {
+		known_loop(ITERATIONS / READS);
+		agree += reads_agree(fd, ring.page, &unreadable);
+	}
+	event_disable(fd);
+	answer_loops("count", event_read(fd));
+	answer_reads(READS, agree, unreadable);
+}
+
+static void read_migrating(void)
+{
+	int fd = open_instructions(), nr_cpus = sysconf(_SC_NPROCESSORS_ONLN), i;
+	struct perf_event_mmap_page *page = map(fd, 1, PROT_READ);
+	unsigned int agree = 0, unreadable = 0;
+
+	if (nr_cpus < 2) {
+		answer("there is one CPU");
+		return;
+	}
+	if (!page)
+		return answer_error("mmap() is refused:", -errno);
+	event_enable(fd);
+	for (i = 0; i < READS; i++) {
+		run_on(i % nr_cpus);
+		known_loop(1000);
+		agree += reads_agree(fd, page, &unreadable);
+	}
+	answer_reads(READS, agree, unreadable);
+}
+
 static void versions(void)
 {
 	struct perf_event_mmap_page *page = map(open_instructions(), 1, PROT_READ);
@@ -159,6 +227,8 @@ static const struct observation observations[] = {
 	{ "page", "a buffer of an event without a period", buffer_of_counting },
 	{ "page", "mapping an inherited event", inherited },
 	{ "page", "version and size", versions },
+	{ "page", "user reads of a counter that wraps 40 times", read_wrapping },
+	{ "page", "user reads of a task that migrates 40 times", read_migrating },
 };
 
 const struct observation_list page_observations = { observations, ARRAY_SIZE(observations) };

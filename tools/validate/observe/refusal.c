@@ -4,6 +4,7 @@
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
+#include <glob.h>
 #include <stdlib.h>
 #include <sys/syscall.h>
 #include <time.h>
@@ -91,6 +92,59 @@ static void members(void)
 	attr.pinned = 0;
 	attr.exclusive = 1;
 	answer_error("exclusive:", event_open(&attr, 0, -1, leader, 0));
+}
+
+/* Open a generic event of instructions with a PMU's type in config; return its count, or -errno. */
+static s64 count_of_type(u64 type)
+{
+	struct perf_event_attr attr;
+	s64 count;
+	int fd;
+
+	attr_instructions(&attr);
+	attr.type = PERF_TYPE_HARDWARE;
+	attr.config = PERF_COUNT_HW_INSTRUCTIONS | type << PERF_PMU_TYPE_SHIFT;
+	fd = event_open(&attr, 0, -1, -1, 0);
+	if (fd < 0)
+		return fd;
+	count = event_count_loop(fd, ITERATIONS);
+	close(fd);
+	return count;
+}
+
+static void answer_type(const char *what, u64 type)
+{
+	s64 count = count_of_type(type);
+
+	answer_error(what, count);
+	if (count >= 0)
+		answer("it counts%s", count ? "" : " 0");
+}
+
+static void extended_types(void)
+{
+	char path[64], text[16], what[64];
+	glob_t found;
+	size_t i;
+
+	answer_type("none:", 0);
+	answer_type("this PMU's:", pmu.name ? pmu.type : 0);
+	answer_type("the software PMU's:", PERF_TYPE_SOFTWARE);
+	answer_type("no PMU's:", 0x7ffffff0);
+	/* Other PMUs of a hybrid machine */
+	if (!is_hybrid() || glob("/sys/bus/event_source/devices/cpu_*", 0, NULL, &found))
+		return;
+	for (i = 0; i < found.gl_pathc; i++) {
+		const char *name = strrchr(found.gl_pathv[i], '/') + 1;
+
+		snprintf(path, sizeof(path), "%s/type", found.gl_pathv[i]);
+		if (pmu.name && !strcmp(name, pmu.name))
+			continue;
+		snprintf(what, sizeof(what), "%.16s's:", name);
+		if (read_text(path, text, sizeof(text)))
+			answer_type(what, strtoull(text, NULL, 0));
+	}
+	globfree(&found);
 }
 
 static void ioctls(void)
@@ -196,6 +250,7 @@ static const struct observation observations[] = {
 	{ "refusal", "flags", flags },
 	{ "refusal", "pid, cpu and group_fd", places },
 	{ "refusal", "members of a group", members },
+	{ "refusal", "generic events with a PMU's type in config", extended_types },
 	{ "refusal", "ioctls", ioctls },
 	{ "refusal", "MODIFY_ATTRIBUTES to the same attributes", modify },
 	{ "refusal", "SET_OUTPUT", redirect },

@@ -4,6 +4,7 @@
  */
 #define _GNU_SOURCE
 #include <stdlib.h>
+#include <sys/syscall.h>
 #include <time.h>
 
 #include "observe/observe.h"
@@ -261,6 +262,60 @@ static void place_of_sample(void)
 	answer("%u samples, %u in the loop, %u at one address", nr, inside, same);
 }
 
+static void mode_of_sample(void)
+{
+	const struct perf_event_header *header;
+	struct perf_event_attr attr;
+	unsigned int nr = 0, user = 0;
+	struct sample sample;
+	int fd;
+
+	attr_sampling(&attr, LOOP / 20, TYPE);
+	fd = open_ring(&ring, &attr, 0, -1);
+	if (fd < 0)
+		return;
+	event_enable(fd);
+	one_loop();
+	event_disable(fd);
+	while ((header = ring_next(&ring))) {
+		if (!sample_parse(header, &attr, &sample) ||
+		    sample.ip < (u64)known_loop_start || sample.ip >= (u64)known_loop_end)
+			continue;
+		nr++;
+		user += (header->misc & PERF_RECORD_MISC_CPUMODE_MASK) == PERF_RECORD_MISC_USER;
+	}
+	answer("%s of user space", !nr ? "no sample" : user == nr ? "all are" :
+	       user ? "some are" : "none is");
+}
+
+/* The interrupt of an overflow right before a system call arrives in the kernel. */
+static void late_samples(void)
+{
+	unsigned int nr = 0, kernel = 0, zero = 0, i;
+	const struct perf_event_header *header;
+	struct perf_event_attr attr;
+	struct sample sample;
+	int fd;
+
+	attr_sampling(&attr, 97, TYPE);
+	fd = open_ring(&ring, &attr, 0, -1);
+	if (fd < 0)
+		return;
+	event_enable(fd);
+	for (i = 0; i < 2000; i++)
+		syscall(SYS_getppid);
+	event_disable(fd);
+	while ((header = ring_next(&ring))) {
+		if (!sample_parse(header, &attr, &sample))
+			continue;
+		nr++;
+		kernel += sample.ip >> 63;
+		zero += !sample.ip;
+	}
+	answer("%s have the kernel's address, %s have address 0", !kernel ? "none" :
+	       kernel == nr ? "all" : "some", !zero ? "none" : zero == nr ? "all" : "some");
+}
+
 static void precise_levels(void)
 {
 	struct perf_event_attr attr;
@@ -324,6 +379,8 @@ static const struct observation observations[] = {
 	{ "sample", "PERIOD of a frequency, above the maximum", change_of_frequency },
 	{ "sample", "READ of a group, a member that counts the same", mixed_group },
 	{ "sample", "places of 20 samples of a loop of two instructions", place_of_sample },
+	{ "sample", "CPU mode of samples of a loop in user space", mode_of_sample },
+	{ "sample", "user samples of a task that calls the kernel", late_samples },
 	{ "sample", "precise_ip 0 to 3", precise_levels },
 	{ "sample", "CALLCHAIN of user space", first_of_chain },
 	{ "sample", "ADDR, WEIGHT and DATA_SRC of instructions", empty_fields },
