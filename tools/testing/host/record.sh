@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# Failures that the failure of another check explains. No PMU and no guest is needed.
+# Failures that the failure of another check explains, and the record of verdicts: whose defect a
+# failure is. No PMU and no guest is needed.
 set -uo pipefail
 cd "$(dirname "$0")/../../.." || exit 1
 . tools/lib/ktap.sh
@@ -102,14 +103,14 @@ high_alone()
 	explained \
 		"$BASE;-;$HIGH;1;skip count: $user, 1 line, counters pass, ran 1 1" \
 		"$BASE;-;n: expected 7, got 8;1;skip count: $user, 1 line, counters pass, ran 1 1" \
-		"$BASE;-;n: expected 1000..1001, got 990;1;skip count: $user, 1 line, counters pass, ran 1 1" \
+		"$BASE;-;n: expected 1000..1001, got 980;1;skip count: $user, 1 line, counters pass, ran 1 1" \
 		"skip;-;$HIGH;1;skip count: $user, 1 line, counters pass, ran 0 1"
 }
 
 others_fail()
 {
 	explained \
-		"$BASE;-;n: expected 1000..1001, got 989;1;fail , 1 line, counters pass, ran 0 1" \
+		"$BASE;-;n: expected 1000..1001, got 979;1;fail , 1 line, counters pass, ran 0 1" \
 		"$BASE;-;n: expected -22, got -95;1;fail , 1 line, counters pass, ran 0 1" \
 		"$BASE;-;expected an address inside the loop, got the opposite;1;fail , 1 line, counters pass, ran 0 1" \
 		"$BASE;-;often $HIGH;1;fail , 256 line, counters pass, ran 0 1" \
@@ -130,10 +131,92 @@ through_another()
 	explained "$BASE;$HIGH;n: expected 2, got 0;8;fail , 1 line, counters skip, ran 1 1"
 }
 
-plan 4
+# results RESULT: of a run with a failure and a check that is not judged, whose result is RESULT
+results()
+{
+	cat <<-EOT
+	{"format": 1, "pmu": "cpu", "kernel": "6.1", "architecture": "ppc64le", "about": {}, "notes": [], "checks": [
+	{"area": "count", "name": "base", "result": "fail", "rule": "", "lines": ["wrong"], "seen": []},
+	{"area": "count", "name": "other", "result": "$1", "rule": "", "reason": "not judged, because of count: base",
+	"because": "count: base", "lines": ["n: expected 1, got 2"], "seen": []}],
+	"totals": {"pass": $([ "$1" = pass ] && echo 1 || echo 0), "fail": 1, "skip": $([ "$1" = skip ] && echo 1 || echo 0)}}
+	EOT
+}
+
+reported()
+{
+	local said
+
+	results skip >"$work/skip.json"
+	said=$(tools/validate/pmu-validate-report "$work/skip.json")
+	expect_says "the verdict" 'FAIL: 1 check failed, .* 0 are skipped, 1 are not judged, because of others' "$said" &&
+		expect_says "the check" '<span class="because">not judged</span>' "$said" &&
+		expect_says "its cause" '<p class="because">not judged, because of count: base' "$said" &&
+		expect_says "its numbers" 'n: expected 1, got 2' "$said" || return 1
+	results pass >"$work/pass.json"
+	said=$(tools/validate/pmu-validate-report "$work/pass.json" 2>&1)
+	expect_equal "status of a check that passes because of another" 2 $? &&
+		expect_says "what it says" 'that is not judged has the result pass' "$said"
+}
+
+# A checkout with the record alone
+mkdir -p "$work"/{scripts/{testing,lib,tables},tools/validate/record,Documentation/driver-api}
+cp scripts/testing/record "$work/scripts/testing/"
+cp scripts/lib/tables.py "$work/scripts/lib/"
+cp scripts/tables/*.cfg "$work/scripts/tables/"
+cp tools/validate/{pmu-validate-report,known-defects.cfg} "$work/tools/validate/"
+cp tools/validate/record/* "$work/tools/validate/record/"
+cp Documentation/driver-api/corepmu-record.rst "$work/Documentation/driver-api/"
+record=$work/scripts/testing/record
+page=$work/Documentation/driver-api/corepmu-record.rst
+
+causes()
+{
+	expect_true "each failure has a cause" "$record" --check || return 1
+	sed -i '/^\[arm-group-leader\]/,/^$/d' "$work/tools/validate/known-defects.cfg"
+	said=$("$record" --draw 2>&1)
+	expect_equal "status of --draw without a row" 1 $? &&
+		expect_says "what it says" \
+			'^record: armv8-armv8_pmuv3-6.12: group: one event too many: No row of .* says whose' "$said" &&
+		expect_says "the page" '^No row of tools/validate/known-defects.cfg says whose defect it is' "$(cat "$page")" &&
+		expect_says "the HTML page" \
+			'<p class="fail">armv8-armv8_pmuv3-6.12: group: one event too many: No row' "$(cat "$work/build/record.html")" ||
+		return 1
+	said=$("$record" --check 2>&1)
+	expect_equal "status of --check" 1 $? && expect_says "what it says" 'No row of' "$said"
+}
+
+sources()
+{
+	expect_true "each explained question has an answer" python3 - "$work/tools/validate/record" <<-'EOT'
+	import configparser, json, sys
+	table = configparser.ConfigParser(interpolation=None, delimiters="=", comment_prefixes="#")
+	table.read(f"{sys.argv[1]}/sources.cfg")
+	answers = json.load(open(f"{sys.argv[1]}/record.json"))["answers"]
+	assert table.sections()
+	for name in table.sections():
+	    assert name in answers, name
+	    assert set(table[name]) == {"why", "source"}, name
+	EOT
+}
+
+unjudged_is_drawn()
+{
+	local html
+
+	html=$(cat "$work/build/record.html")
+	expect_says "the sign" '<td title="power10-cpu-6.12: not judged because of count: exclude_kernel' "$html" &&
+		expect_says "the number" 'Checks that are not judged because of this: .* of power10-cpu-6\.1' "$(cat "$page")"
+}
+
+plan 8
 gcc -O2 -Wall -Itools/validate -Itools/lib -o "$work/because" "$work/because.c" tools/validate/judge/because.c || exit 1
 check "a failure with numbers too high alone is not judged if exclude_kernel is ignored or refused" high_alone
 check "other failures stay failures" others_fail
 check "a failure by any number is not judged if what it rests on is broken" any_number
 check "a check whose own failure is explained explains nothing" through_another
+check "a report shows what is not judged, and why" reported
+check "a failure without a row of known defects fails the drawing" causes
+check "the table of sources explains questions that there are" sources
+check "checks that are not judged are drawn, with the cause" unjudged_is_drawn
 finish

@@ -192,9 +192,9 @@ known_defects()
 	assert table.sections() and checks
 	for name in table.sections():
 	    row = table[name]
-	    assert not {"checks", "pmus", "architectures", "kernels", "what", "source"} - row.keys(), name
+	    assert not {"checks", "pmus", "architectures", "kernels", "what", "source", "found"} - row.keys(), name
 	    assert not row.keys() - {"checks", "pmus", "modules", "architectures", "kernels", "vendor",
-	                             "devicetree", "what", "source"}, name
+	                             "devicetree", "machine", "what", "source", "found"}, name
 	    assert re.fullmatch(r"\d+\.\d+(-\d+\.\d+)?", row["kernels"]), name
 	    for check in row["checks"].strip().splitlines():
 	        assert check in checks, check
