@@ -140,11 +140,57 @@ static void branch_accesses_less(struct kunit *test)
 	branch_end(user, flags);
 }
 
+/* Accesses to the registers that have the addresses of branches, by Intel's and AMD's name */
+static unsigned int from_accesses(void)
+{
+	return model_accesses("LBR_FROM") + model_accesses("SAMP_BR_FROM");
+}
+
+/* An interrupt of an event without branch records reads no records. */
+static void branch_accesses_of_others(struct kunit *test)
+{
+	const struct accesses *a = test->param_value;
+	struct fixture *b = fixture_start_on(test, a->testbed);
+	struct perf_event *event = branch_open_stack(b, ANY_USER);
+	struct perf_event *other = fixture_event(b, PERF_COUNT_HW_BRANCH_INSTRUCTIONS, 100);
+	unsigned long flags = branch_begin(b);
+
+	branch_add(event);
+	branch_add(other);
+	x86_model_branch(USER, USER_TO, X86_MODEL_COND, 0);
+	model_forget();
+	fixture_run(b, TESTBED_BRANCHES, 100);
+	KUNIT_EXPECT_EQ(test, b->nr_samples, 1);
+	KUNIT_EXPECT_EQ(test, from_accesses(), 0);
+	fixture_del(other);
+	branch_end(event, flags);
+}
+
+/* A snapshot stops the counters while it reads the records. */
+static void branch_accesses_of_snapshot(struct kunit *test)
+{
+	const struct accesses *a = test->param_value;
+	struct fixture *b = fixture_start_on(test, a->testbed);
+	struct perf_event *event = branch_open_stack(b, ANY_USER);
+	unsigned long flags = branch_begin(b);
+	struct perf_branch_entry entries[8];
+
+	branch_add(event);
+	x86_model_branch(USER, USER_TO, X86_MODEL_COND, 0);
+	model_forget();
+	KUNIT_EXPECT_EQ(test, corepmu_branch_snapshot(entries, ARRAY_SIZE(entries)), 1);
+	KUNIT_EXPECT_GT(test, from_accesses(), 0);
+	KUNIT_EXPECT_EQ(test, model_accesses("GLOBAL_CTRL") + model_accesses("GLOBAL_CTL"), 2);
+	branch_end(event, flags);
+}
+
 /* These tests start a testbed of their own. */
 static struct kunit_case accesses_cases[] = {
 	KUNIT_CASE_PARAM(branch_accesses, accesses_gen_params),
 	KUNIT_CASE_PARAM(branch_accesses_user, accesses_gen_params),
 	KUNIT_CASE_PARAM(branch_accesses_less, accesses_gen_params),
+	KUNIT_CASE_PARAM(branch_accesses_of_others, accesses_gen_params),
+	KUNIT_CASE_PARAM(branch_accesses_of_snapshot, accesses_gen_params),
 	{ }
 };
 

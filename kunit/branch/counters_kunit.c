@@ -5,6 +5,7 @@
 #include <kunit/test.h>
 
 #include <linux/irqflags.h>
+#include <linux/list.h>
 #include <linux/perf_event.h>
 
 #include <corepmu/branch.h>
@@ -168,6 +169,43 @@ static void counts_keep_place_of_disabled(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, branch_seen[0].counts[0], 3 | 3 << 4);
 	branch_add(g.event[2]);
 	end_group(&g, flags);
+}
+
+/*
+ * If two threads open events of a group at the same time, neither open sees the other event, and
+ * five events may ask for counts. The sample has those of the first four.
+ */
+static void counts_of_four_events(struct kunit *test)
+{
+	static const u64 branches[MEMBERS] = {
+		ANY_COUNTED, COUNTED_USER, COUNTED_USER, COUNTED_USER,
+	};
+	static const unsigned int n[MEMBERS] = { 1, 2, 3 };
+	struct perf_event_attr attr = { STACK(COUNTED_USER) };
+	struct fixture *b = test->priv;
+	struct perf_event *fifth;
+	unsigned long flags;
+	struct group g;
+	unsigned int i;
+
+	open_group(b, &g, branches);
+	attr.config = PERF_COUNT_HW_INSTRUCTIONS;
+	attr.sample_period = 0;
+	list_del(&g.event[3]->sibling_list);
+	fifth = branch_open_member(b, &attr, g.event[0]);
+	list_add(&g.event[3]->sibling_list, &g.event[2]->sibling_list);
+	flags = branch_begin(b);
+	for (i = 0; i < 3; i++)
+		branch_add(g.event[i]);
+	branch_add(fifth);
+	x86_model_branch(USER, USER_TO, X86_MODEL_COND,
+			 info_of(&g, n) | INFO_COUNT(fifth->hw.idx, 3));
+	branch_overflow(b);
+	KUNIT_EXPECT_EQ(test, branch_seen[0].counts[0], 1 | 2 << 2 | 3 << 4);
+	fixture_del(fifth);
+	while (i--)
+		fixture_del(g.event[i]);
+	local_irq_restore(flags);
 }
 
 /*
@@ -348,6 +386,7 @@ static struct kunit_case branch_count_cases[] = {
 	KUNIT_CASE_PARAM(counts_in_group_order, branch_gen_counts_params),
 	KUNIT_CASE_PARAM(counts_select_counters, branch_gen_counts_params),
 	KUNIT_CASE_PARAM(counts_keep_place_of_disabled, branch_gen_counts_params),
+	KUNIT_CASE_PARAM(counts_of_four_events, branch_gen_counts_params),
 	KUNIT_CASE_PARAM(counts_exclude_earlier_records, branch_gen_counts_params),
 	KUNIT_CASE_PARAM(counts_exclude_records_before_move, branch_gen_counts_params),
 	KUNIT_CASE_PARAM(counts_only_of_shown_records, branch_gen_counts_params),
