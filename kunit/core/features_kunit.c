@@ -73,27 +73,35 @@ static void sched_task_##nr(struct corepmu_cpu *cpuc, bool sched_in)	\
 
 DEFINE_OPEN(0)
 DEFINE_OPEN(1)
+DEFINE_OPEN(2)
 DEFINE_OPEN(3)
 DEFINE_CLOSE(0)
 DEFINE_CLOSE(1)
+DEFINE_CLOSE(2)
 DEFINE_CLOSE(3)
 DEFINE_CHECK_GROUP(0)
 DEFINE_CHECK_GROUP(1)
+DEFINE_CHECK_GROUP(2)
 DEFINE_CHECK_GROUP(3)
 DEFINE_FITS(0)
 DEFINE_FITS(1)
+DEFINE_FITS(2)
 DEFINE_FITS(3)
 DEFINE_EVENT(add, 'a', 0)
 DEFINE_EVENT(add, 'a', 1)
+DEFINE_EVENT(add, 'a', 2)
 DEFINE_EVENT(add, 'a', 3)
 DEFINE_EVENT(moved, 'm', 0)
 DEFINE_EVENT(moved, 'm', 1)
+DEFINE_EVENT(moved, 'm', 2)
 DEFINE_EVENT(moved, 'm', 3)
 DEFINE_EVENT(del, 'd', 0)
 DEFINE_EVENT(del, 'd', 1)
+DEFINE_EVENT(del, 'd', 2)
 DEFINE_EVENT(del, 'd', 3)
 DEFINE_CPU(start, 's', 0)
 DEFINE_CPU(start, 's', 1)
+DEFINE_CPU(start, 's', 2)
 DEFINE_CPU(stop, 'e', 0)
 DEFINE_CPU(stop, 'e', 1)
 DEFINE_CPU(interrupt, 'i', 0)
@@ -134,6 +142,13 @@ static const struct corepmu_backend backend = {
 		NULL,
 		&(const struct corepmu_feature_ops){ FUNCTIONS(3) },
 		&(const struct corepmu_feature_ops){ .add = do_nothing, .del = do_nothing },
+	},
+};
+
+/* Feature 2, which starts but never stops, is the only one. */
+static const struct corepmu_backend backend_of_2 = {
+	.features = {
+		[2] = &(const struct corepmu_feature_ops){ FUNCTIONS(2), .start = start_2 },
 	},
 };
 
@@ -245,6 +260,30 @@ static void features_of_cpu(struct kunit *test)
 	local_irq_restore(flags);
 }
 
+static void features_of_another_backend(struct kunit *test)
+{
+	struct fixture *f = test->priv;
+	unsigned long flags;
+
+	corepmu_features_use(&backend_of_2);
+	f->pmu.backend = &backend_of_2;
+	f->event.hw.flags = COREPMU_EVENT_FEATURE(2);
+	KUNIT_EXPECT_EQ(test, corepmu_features_open(&f->event), 0);
+	KUNIT_EXPECT_EQ(test, corepmu_features_check_group(&f->event), 0);
+	local_irq_save(flags);
+	KUNIT_EXPECT_EQ(test, corepmu_features_fit(&f->cpuc, &f->event), 0);
+	corepmu_features_add(&f->cpuc, &f->event);
+	corepmu_features_moved(&f->cpuc, &f->event);
+	f->cpuc.feature_users[2] = 1;
+	corepmu_features_start_cpu(&f->cpuc);
+	corepmu_features_stop_cpu(&f->cpuc);
+	f->cpuc.feature_users[2] = 0;
+	corepmu_features_del(&f->cpuc, &f->event);
+	local_irq_restore(flags);
+	corepmu_features_close(&f->event);
+	EXPECT_CALLS(test, "o2g2f2a2m2s2d2c2");
+}
+
 /* After a reboot notification, no feature starts, and all stop. */
 static void features_off(struct kunit *test)
 {
@@ -265,6 +304,7 @@ static struct kunit_case features_cases[] = {
 	KUNIT_CASE(features_of_event),
 	KUNIT_CASE(features_busy),
 	KUNIT_CASE(features_of_cpu),
+	KUNIT_CASE(features_of_another_backend),
 	KUNIT_CASE(features_off),
 	{ }
 };
