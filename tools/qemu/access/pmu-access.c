@@ -111,7 +111,7 @@ static struct access *find_access(const char *kind, uint32_t number)
 		if (!strcmp(accesses[i].kind, kind) && accesses[i].number == number)
 			return &accesses[i];
 	if (nr_accesses == MAX_REGISTERS) {
-		plugin_refuse("the guest accesses more than %d registers, the maximum",
+		plugin_refuse("the guest accesses more registers than the maximum, %d: run less in it",
 			      MAX_REGISTERS);
 		abort();
 	}
@@ -259,7 +259,8 @@ static void count_block(void *tb, size_t nr)
 	if (!(address >> 63))
 		return;
 	if (nr_blocks == MAX_BLOCKS) {
-		plugin_refuse("QEMU translates more than %u blocks, the maximum", MAX_BLOCKS);
+		plugin_refuse("QEMU translates more blocks than the maximum, %u: run less in the guest",
+			      MAX_BLOCKS);
 		abort();
 	}
 	blocks[nr_blocks++] = (struct block){ .address = address, .nr_instructions = nr };

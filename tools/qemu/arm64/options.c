@@ -229,7 +229,7 @@ static int read_spi(const struct qemu_info *info)
 	if (opt.spi == OPTION_UNSET)
 		return 0;
 	if (opt.spi + info->smp_vcpus > MACHINE_SPIS)
-		return plugin_refuse("'spi=%lu': the machine has %u SPIs, and each CPU needs one",
+		return plugin_refuse("'spi=%lu': the machine has %u SPIs, and each CPU needs one: use a lower number",
 				     opt.spi, MACHINE_SPIS);
 	arm64_qemu_use_spis(opt.spi);
 	return 0;

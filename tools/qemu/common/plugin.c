@@ -178,7 +178,7 @@ int plugin_on_vcpu_init(qemu_plugin_id_t id, const struct qemu_info *info,
 	void *reg = dlsym(RTLD_DEFAULT, "qemu_plugin_register_vcpu_init_cb");
 
 	if (!reg)
-		return plugin_refuse("this QEMU does not export qemu_plugin_register_vcpu_init_cb()");
+		return plugin_refuse("this QEMU does not export qemu_plugin_register_vcpu_init_cb(): use Debian's QEMU");
 
 	vcpu_init = init;
 	if (info->version.cur >= VERSION_USERDATA)

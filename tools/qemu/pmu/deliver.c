@@ -50,7 +50,7 @@ int deliver_init(const struct qemu_info *info, void (*take)(unsigned int vcpu, b
 	if (deliver_config.wrong_cpu && info->max_vcpus < 2)
 		return plugin_refuse("'fault=wrong-cpu-pmi' needs another CPU: use -smp 2 or more");
 	if (deliver_config.skid && deliver_config.spurious)
-		return plugin_refuse("'skid' and 'fault=spurious-pmi' both put interrupts off: one of them alone");
+		return plugin_refuse("'skid' and 'fault=spurious-pmi' both delay interrupts: use one of them");
 	deliver_config.cpus = info->smp_vcpus;
 	deliver_config.take = take;
 	deliver_config.set_alarm = set_alarm;

@@ -134,7 +134,7 @@ static int read_stuck_counter(struct x86_pmu_config *c)
 				     opt.stuck);
 	c->stuck = number == opt.stuck ? n : X86_PMU_GP_MAX + n;
 	if (c->stuck >= X86_PMU_COUNTERS_MAX)
-		return plugin_refuse("'fault=stuck-counter:%s': there is no such counter",
+		return plugin_refuse("'fault=stuck-counter:%s': there is no such counter, see counters= and fixed=",
 				     opt.stuck);
 	return 0;
 }

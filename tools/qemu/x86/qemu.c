@@ -435,7 +435,7 @@ int x86_qemu_hook(const struct x86_qemu_hooks *h)
 	    !pmu_qemu_replace(x86_qemu_places.exec_interrupt, hook_exec_interrupt,
 			      &x86_qemu.x86_cpu_exec_interrupt) ||
 	    !pmu_qemu_replace(x86_qemu_places.tlb_fill, hook_tlb_fill, &x86_qemu.x86_cpu_tlb_fill))
-		return plugin_refuse("cannot write to this QEMU's tables of functions");
+		return plugin_refuse("cannot write to this QEMU's tables of functions: use QEMU 10.0 to 11.1");
 	pmu_qemu_on_reset(is_reset, on_reset);
 	return 0;
 }
