@@ -329,7 +329,7 @@ static void limits_merge_is_no_event(struct kunit *test)
 		int err;
 	} table[] = {
 		{ "amd-v2", -EINVAL }, { "amd-hygon", -EINVAL },
-		/* On this CPU its code is a northbridge event's. */
+		/* On this CPU 0xfff is the code of a northbridge event. */
 		{ "amd-legacy", -EOPNOTSUPP },
 	};
 	static const struct perf_event_attr merge = {

@@ -132,9 +132,9 @@ uint64_t x86_pmu_counter_value(const struct x86_pmu *pmu, unsigned int i)
 }
 
 /*
- * The count of an event has decreased: an interrupt has hit a repeated instruction, which has not
- * retired and is counted again when it continues. An overflow is not undone: then the counter does
- * not change until the count exceeds @seen.
+ * Take back counts: an interrupt has hit a repeated instruction, which has not retired and is
+ * counted again when it continues. An overflow stays: the counter then does not change until the
+ * count exceeds @seen.
  */
 static void take_back(struct x86_pmu *pmu, struct x86_pmu_counter *c, uint64_t now)
 {

@@ -264,8 +264,8 @@ static void yield(void)
 static unsigned int *ended;
 
 /*
- * No task ends before the others: a task that ends takes its present events along, and the call
- * stack of the task for which they were opened.
+ * All tasks end together. The end of a task closes the events in its context, and frees the call
+ * stack of the task for which the events were opened.
  */
 static void take_nested_turns(int fd, int i)
 {
