@@ -460,7 +460,7 @@ static void limiter_leaves_a_quarter(struct kunit *test)
 	}
 }
 
-/* The part of an interrupt that does not count moves the start of the window. */
+/* An interrupt counts for at most max_irq_ns; the window starts later by the rest. */
 static void limiter_clamps(struct kunit *test)
 {
 	struct corepmu_limiter limiter = { .window = 1000, .max_irq_ns = 200000 };

@@ -457,7 +457,7 @@ static void nova_models(struct kunit *test)
 		{ { NOVA_LAKE, 0x02, INTEL_CORE } }, { { NOVA_LAKE, 0x04, INTEL_ATOM } },
 		{ { DIAMOND_RAPIDS, 0x00, 0 } }, { { DIAMOND_RAPIDS, 0x02, 0 } },
 		{ { DIAMOND_RAPIDS, 0x03, 0 } }, { { 17, 0x01, 0 } }, { { 20, 0x01, 0 } },
-		/* Model numbers of one family in another */
+		/* Models that exist in another family only */
 		{ { FAMILY_P6, 0x01, 0 } }, { { FAMILY_P6, 0x01, INTEL_CORE } },
 		{ { FAMILY_P6, 0x03, INTEL_ATOM } }, { { NOVA_LAKE, 0xc6, INTEL_CORE } },
 		{ { NOVA_LAKE, 0x97, 0 } }, { { DIAMOND_RAPIDS, 0x8f, 0 } },

@@ -331,7 +331,7 @@ void arm64_branch_gen_start(struct qemu_plugin_tb *tb, enum arm64_pmu_level leve
 /**
  * arm64_branch_gen() - instrument a branch
  * @tb: its block
- * @at: the instruction after whose begin the branch is certain to execute, or the branch
+ * @at: the branch, or an earlier instruction: once it begins, the branch is certain to execute
  * @insn: the branch
  * @level: its level
  * @class: its class

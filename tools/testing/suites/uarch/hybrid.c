@@ -337,7 +337,7 @@ static void task_moved(void)
 	close_all(fds, 2);
 }
 
-/* Open a group of @nr events for any counter, and of the events with dedicated counters. */
+/* Open a group: @nr events that any counter can count, and one for each dedicated counter. */
 static int open_group(const struct kind *kind, unsigned int nr, int *fds)
 {
 	struct perf_event_attr attr;
