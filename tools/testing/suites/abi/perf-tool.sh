@@ -271,7 +271,7 @@ long=1
 
 plan $((${long:+7} + 18))
 check "perf stat counts cycles and instructions" stat_plain
-check "they are this PMU's" stat_is_ours
+check "perf stat's cycles and instructions are this PMU's" stat_is_ours
 check "perf stat, a group" stat_group
 check "perf stat -r 3" stat_repeat
 check "perf stat, a group that fills the counters" stat_full_group

@@ -272,8 +272,8 @@ perf_list_generic()
 }
 
 plan 16
-check "the type is a dynamic one, or what was asked for" type_is_right
-check "no other PMU has it" types_differ
+check "the type is dynamic, or that of type=" type_is_right
+check "no other PMU has the type" types_differ
 check "formats" formats
 check "no bit has two formats" formats_do_not_overlap
 check "names of events" event_names

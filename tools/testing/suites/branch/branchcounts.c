@@ -480,13 +480,13 @@ static void refused(void)
 }
 
 static const struct ktap_case cases[] = {
-	{ "sysfs tells of how many events, and how many bits", told },
-	{ "each branch says how often four events have happened", each },
+	{ "sysfs has the number of counted events, and of their bits", told },
+	{ "each branch has the counts of four events", each },
 	{ "an event alone", alone },
-	{ "numbers come in the order of the group", some },
-	{ "samples of all events of the group have them", two_sample },
+	{ "counts come in the group's order", some },
+	{ "samples of all events of the group have counts", two_sample },
 	{ "an event that is disabled has 0", disabled },
-	{ "branches of precise samples have them", precise },
+	{ "branches of precise samples have counts", precise },
 	{ "groups that take turns", turns },
 	{ "what is refused", refused },
 };

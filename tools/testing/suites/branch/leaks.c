@@ -449,9 +449,9 @@ static void beside_precise(void)
 }
 
 static const struct ktap_case cases[] = {
-	{ "nothing of others in 100000 switches", alone },
-	{ "nor beside root's branch records of the CPU", beside_branches },
-	{ "nor beside root's precise samples of the CPU", beside_precise },
+	{ "no leak in 100000 switches", alone },
+	{ "no leak beside root's branch records of the CPU", beside_branches },
+	{ "no leak beside root's precise samples of the CPU", beside_precise },
 };
 
 int main(int argc, char **argv)

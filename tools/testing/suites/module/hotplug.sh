@@ -193,7 +193,7 @@ check "under perf record -a with branch records" \
 check "under perf record -a with precise samples" \
 	samples_of max_precise -a -F 500 -e "$PMU/$CYCLES/pp"
 check "under branch records of a task" samples_of branches -b -c 1000003 -e "$PMU/$CYCLES/u"
-check "under precise samples of a task, whose records gather" \
+check "under large PEBS of a task" \
 	samples_of max_precise -c 100003 -e "$PMU/$CYCLES/upp"
 check "precise samples with branch records of every CPU" every_cpu_records
 check "under events of a task" task_events

@@ -67,6 +67,6 @@ again()
 plan 4
 check "the counter is named, and nothing else is said" named
 check "events on all other counters count exactly, all the time" others_count
-check "one event more takes turns with them" no_more_than_others
+check "one more event takes turns with the others" no_more_than_others
 check "the others count after unload and load" again
 finish

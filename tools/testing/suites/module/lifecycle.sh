@@ -395,7 +395,7 @@ kernel_is_content()
 
 plan 28
 check "load, count, unload, no trace left" load_and_unload
-check "it says what it is, in one line" says_what_it_is
+check "the log says in one line what the PMU is" says_what_it_is
 check "load, count, unload many times" many_times
 check "a second load is refused" loaded_twice
 check "the PMU has the name that it is loaded with" another_name
@@ -404,8 +404,8 @@ check "a name that perf could not name is refused, with the rule" name_of_no_pmu
 check "the built-in driver's name without its type is refused" name_of_the_builtin
 check "a type that is taken is refused, with the PMU that has it" type_that_is_taken
 check "a type that no PMU can have is refused, with the limits" type_of_no_pmu
-check "it stands in for the built-in PMU" stands_in
-check "it stands in by no other name or type" stand_in_with_a_name
+check "standin=1 takes the built-in PMU's name and type" stands_in
+check "standin=1 with name= or type= is refused" stand_in_with_a_name
 check "a parameter that is wrong is refused" bad_parameter
 check "unload is refused under perf stat" \
 	unload_is_refused stat -e "$PMU/$CYCLES/" "$UNTIL_TOLD"
@@ -429,6 +429,6 @@ check "unload after perf record, again and again" reload_after_sampling
 check "unload at once after the last event" unload_right_after
 check "unload while perf core's timer for rotation runs" unload_with_rotation
 check "unload after perf was killed" unload_after_kill
-check "load, count, unload after all of it, no trace left" load_and_unload
+check "after all tests: load, count, unload, no trace left" load_and_unload
 check "the kernel has nothing to complain of" kernel_is_content
 finish

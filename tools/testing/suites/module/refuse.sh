@@ -95,8 +95,8 @@ kernel_is_content()
 
 plan 7
 check "the module does not load ($trouble)" insmod_fails
-check "one sentence says why" one_sentence
-check "nothing is left of it" nothing_left
+check "the log says why in one sentence" one_sentence
+check "the refused load leaves nothing" nothing_left
 check "it does not load at further tries" again
 check "the kernel's sysctls are there" sysctls_are_there
 check "the built-in driver counts" built_in_counts

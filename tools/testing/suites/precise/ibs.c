@@ -303,8 +303,8 @@ static const struct ktap_case cases[] = {
 	{ "ibs_op samples the instructions of a program, and what they access", ibs_itself },
 	{ "generic cycles with precise_ip 1 and 2 are ibs_op's", of_generic_cycles },
 	{ "cycles and micro-ops by number are ibs_op's, of either type", of_numbers },
-	{ "what ibs_op has not is refused", refused },
-	{ "a core event beside counts on", beside },
+	{ "what ibs_op lacks is refused", refused },
+	{ "a core event counts while ibs_op samples", beside },
 };
 
 int main(int argc, char **argv)

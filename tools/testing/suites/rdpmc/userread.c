@@ -410,7 +410,7 @@ static const struct ktap_case cases[] = {
 	{ "a tracer sees nothing of the traced", traced_task },
 	{ "the administrator takes and gives access", administrator },
 	{ "everybody may read, and sees zero", everybody },
-	{ "what cannot be read is refused", refusals },
+	{ "rdpmc of unreadable events is refused", refusals },
 };
 
 int main(int argc, char **argv)

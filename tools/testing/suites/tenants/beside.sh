@@ -178,13 +178,13 @@ watchdog_after_unload()
 plan 11
 check "both drivers count the loop exactly" both_exact
 check "generic events are the built-in driver's" generic_events_are_not_ours
-check "while the built-in driver counts, we are refused" we_are_refused
-check "while we count, the built-in driver is refused" they_are_refused
-check "while the NMI watchdog has a counter, we are refused" watchdog_has_them
-check "while we count, the NMI watchdog goes without" watchdog_goes_without
-check "five times in turns" in_turns
-check "samples in turns" samples_in_turns
-check "what we have left in counters is not cleared under the built-in driver" left_alone
+check "while the built-in driver counts, corepmu is refused" we_are_refused
+check "while corepmu counts, the built-in driver is refused" they_are_refused
+check "while the NMI watchdog has a counter, corepmu is refused" watchdog_has_them
+check "while corepmu counts, the NMI watchdog gets no counter" watchdog_goes_without
+check "both drivers count in turns, five times" in_turns
+check "both drivers sample in turns" samples_in_turns
+check "corepmu's values in counters are not cleared under the built-in driver" left_alone
 check "unload and load while the built-in driver counts" unload_and_load
 check "after an unload the NMI watchdog has a counter again" watchdog_after_unload
 rm -f /tmp/exact /tmp/held /tmp/perf.data

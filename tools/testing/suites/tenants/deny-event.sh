@@ -32,7 +32,7 @@ raw_is_still()
 }
 
 plan 3
-check "the event is not among those of the PMU" is_told
-check "the generic event that it is for is not supported" generic_is_refused
+check "the PMU does not list the event" is_told
+check "the event's generic event is not supported" generic_is_refused
 check "by its number it reads 0, and other events count" raw_is_still
 finish

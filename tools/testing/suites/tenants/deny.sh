@@ -70,7 +70,7 @@ event_is_still()
 
 plan 5
 check "the kernel's own driver takes the counter, and reads 0" own_counts_nothing
-check "this one names the counter and leaves it out" left_out
+check "corepmu names the counter and leaves it out" left_out
 check "events on the other counters count, all the time" three_count
 check "one event more takes turns, and nothing is lost of it" fourth_waits
 check "an event that a filter forbids reads 0 with both" event_is_still

@@ -56,6 +56,6 @@ first_gives_way()
 plan 4
 check "a copy with another name inside its file is another module" copy_is_another_module
 check "the copy does not load beside the first" copy_is_refused
-check "the first counts" first_counts
+check "the first module counts" first_counts
 check "the copy loads after the first is unloaded" first_gives_way
 finish

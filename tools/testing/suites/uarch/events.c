@@ -74,7 +74,7 @@ static const struct event events[] = {
 	{ "mispredicted branches", PERF_TYPE_RAW, 0xc5, 0xc3, 3, DISTURBED },
 	{ "loads", PERF_TYPE_RAW, 0x81d0, 0x0129, 4, 0 },
 	{ "stores", PERF_TYPE_RAW, 0x82d0, 0x0229, 4, 0 },
-	{ "an event that is none", PERF_TYPE_RAW, 0xf7, 0xf7, 0, 0 },
+	{ "an event number without an event", PERF_TYPE_RAW, 0xf7, 0xf7, 0, 0 },
 	{ "edges of instructions", PERF_TYPE_RAW, EDGE | 0xc0, EDGE | 0xc0,
 	  BRANCHES, 0 },
 	{ "edges of branches", PERF_TYPE_RAW, EDGE | 0xc4, EDGE | 0xc2,

@@ -108,10 +108,10 @@ kernel_is_content()
 }
 
 plan 6
-check "perf list has the events of both kinds" listed
-check "perf stat -a counts both kinds" stat_all
-check "perf record -a samples each kind on its CPUs" record_all
-check "a CPU of a kind that was not online has no PMU, and the log says so" one_kind_online
-check "loaded again, and a CPU that goes and comes" both_again
+check "perf list has the events of both CPU types" listed
+check "perf stat -a counts both CPU types" stat_all
+check "perf record -a samples each CPU type on its CPUs" record_all
+check "a CPU whose type was not online at load has no PMU, and the log says so" one_kind_online
+check "after a second load a CPU that goes and comes counts" both_again
 check "the kernel has nothing to complain of" kernel_is_content
 finish

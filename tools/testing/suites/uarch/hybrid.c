@@ -523,16 +523,16 @@ static void samples(void)
 }
 
 static const struct ktap_case cases[] = {
-	{ "each kind of CPU has a PMU", kinds_are_two },
-	{ "a task's event counts on CPUs of its kind alone", task_pinned },
-	{ "a task that moves is counted on each kind for itself", task_moved },
-	{ "groups for all counters of a kind fit, and no larger ones", groups_fit },
-	{ "groups of both kinds are refused", groups_are_of_one_kind },
-	{ "events of a CPU are of its kind", cpus_of_one_kind },
-	{ "generic events of either kind", generic_of_a_kind },
-	{ "generic events of no kind", generic_of_none },
-	{ "raw events of no kind", raw_of_none },
-	{ "samples on either kind", samples },
+	{ "each CPU type has a PMU", kinds_are_two },
+	{ "a task's event counts on CPUs of its type only", task_pinned },
+	{ "a task that moves is counted on each CPU type separately", task_moved },
+	{ "groups for all counters of a CPU type fit, and no larger ones", groups_fit },
+	{ "groups of both CPU types are refused", groups_are_of_one_kind },
+	{ "a CPU's events are of its type", cpus_of_one_kind },
+	{ "generic events of either CPU type count", generic_of_a_kind },
+	{ "a task's generic event counts on one CPU type, a CPU's on its own type", generic_of_none },
+	{ "raw events of a task count on one CPU type", raw_of_none },
+	{ "either CPU type samples", samples },
 };
 
 int main(void)

@@ -61,5 +61,5 @@ check "events 0xd0 to 0xd3 are refused" refused_with_siblings
 check "others count" counted "$uops"
 check "events 0xd0 to 0xd3 are refused while the other thread is offline" \
 	refused_with_siblings_offline
-check "they count when it is off for good" counted_without
+check "they count when the other thread is off for good" counted_without
 finish

@@ -349,10 +349,10 @@ static void slots_in_turns(void)
 
 static const struct ktap_case cases[] = {
 	{ "slots are four for each cycle", slots_alone },
-	{ "slots are divided", slots_divided },
+	{ "metrics divide the slots", slots_divided },
 	{ "a group that is scheduled out goes on", slots_switched },
 	{ "a group that is read goes on", slots_read },
-	{ "a group that is read at once is of the same slots", slots_read_group },
+	{ "one read of a group has slots and metrics of the same slots", slots_read_group },
 	{ "RDPMC reads slots and metrics", slots_rdpmc },
 	{ "two tasks that take turns", slots_in_turns },
 	{ "a metric needs slots that lead its group and do not sample", refused },

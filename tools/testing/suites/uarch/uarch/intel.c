@@ -144,11 +144,11 @@ static const struct uarch_group eight_groups[] = {
 	{ "instructions, distributed, and others", true, { INSTRUCTIONS, PREC_DIST_0 } },
 	{ "distributed instructions twice", false, { PREC_DIST_0, PREC_DIST_0 } },
 	{ "slots twice", false, { SLOTS, SLOTS } },
-	{ "slots, their parts, and others", true,
+	{ "slots, topdown metrics, and others", true,
 	  { SLOTS, PART(0), PART(1), PART(2), PART(3), UOPS, BRANCHES, LOADS, STORES, L1_MISS,
 	    PENDING, CYCLES, INSTRUCTIONS } },
-	{ "a part of slots twice", false, { SLOTS, PART(0), PART(0) } },
-	{ "a part of slots that do not lead", false, { CYCLES, SLOTS, PART(0) } },
+	{ "a topdown metric twice", false, { SLOTS, PART(0), PART(0) } },
+	{ "a topdown metric whose slots do not lead", false, { CYCLES, SLOTS, PART(0) } },
 };
 
 /* ---- Sapphire Rapids ---- */
@@ -175,7 +175,7 @@ static const struct uarch_group sapphire_rapids_groups[] = {
 	{ "counter 0 last, after seven others", true,
 	  { UOPS, BRANCHES, RETURNS, STALLS, LOADS, STORES, L1_MISS, 0x02cd } },
 	{ "counter 0 twice", false, { 0x04a4, 0x02cd } },
-	{ "slots and all of their parts", true,
+	{ "slots and all topdown metrics", true,
 	  { SLOTS, PART(0), PART(1), PART(2), PART(3), PART(4), PART(5), PART(6), PART(7) } },
 };
 
@@ -275,11 +275,11 @@ static const struct uarch_group lion_cove_groups[] = {
 	{ "counter 3 twice", false, { MEMORY, EXECUTED } },
 	{ "counters 0 and 1 twice", true, { STORE_SAMPLE, STORE_SAMPLE } },
 	{ "counters 0 and 1 three times", false, { STORE_SAMPLE, STORE_SAMPLE, BAD_SPEC } },
-	{ "slots, their parts, and others", true,
+	{ "slots, topdown metrics, and others", true,
 	  { SLOTS, PART(0), PART(1), PART(2), PART(3), PART(4), PART(5), PART(6), PART(7), UOPS,
 	    BRANCHES, CYCLES, INSTRUCTIONS } },
-	{ "a part of slots twice", false, { SLOTS, PART(0), PART(0) } },
-	{ "a part of slots that do not lead", false, { CYCLES, SLOTS, PART(0) } },
+	{ "a topdown metric twice", false, { SLOTS, PART(0), PART(0) } },
+	{ "a topdown metric whose slots do not lead", false, { CYCLES, SLOTS, PART(0) } },
 };
 
 #define SKT_BAD_SPEC	0x0073	/* TOPDOWN_BAD_SPECULATION.ALL: fixed counter 4 */
