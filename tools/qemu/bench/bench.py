@@ -2,11 +2,13 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
 # bench.py --arch ARCH --qemu QEMU --kernel IMAGE --guest PROGRAM [--runs N]
-#          [--states STATE,...] PLUGIN...
+#          [--cpus N] [--states STATE,...] [--update FILE] PLUGIN...
 #
 # Print what a PMU plugin costs: the CPU time of QEMU for fixed work of a guest, by state of the PMU,
-# relative to QEMU without a plugin and with the same -icount. PROGRAM is guest.c, built for ARCH.
-# With several PLUGINs, each has a table; one of them can be an earlier build.
+# relative to QEMU without a plugin and otherwise the same. One CPU has -icount; several have a thread
+# each, and all do the work. PROGRAM is guest.c, built for ARCH. With several PLUGINs, each has a
+# table; one of them can be an earlier build. The table of the last one also replaces the text of
+# FILE between the lines "<!-- bench ARCH N -->" and "<!-- end -->".
 #
 # Each run boots one guest without a plugin and one for each PLUGIN. A figure is the minimum of all
 # runs: other load of the machine only adds to it.
@@ -15,6 +17,7 @@ import os
 import subprocess
 import sys
 import tempfile
+import textwrap
 import time
 
 MACHINES = {
@@ -40,6 +43,9 @@ STATES = {
     "precise": ("PEBS, period 10,000", 1.40),
 }
 
+# The same for several CPUs
+SMP_LIMIT = 1.50
+
 
 def write_initrd(path, program):
     """Write a cpio archive (newc) whose /init is the program."""
@@ -62,12 +68,15 @@ def run_guest(args, initrd, plugin):
     """Boot a guest and return the CPU time of each (state, work)."""
     machine = MACHINES[args.arch]
     words = machine["words"] + " quiet panic=-1 nokaslr norandmaps nmi_watchdog=0"
+    if plugin:
+        words += " states=" + ",".join(args.states)
     command = [args.qemu, *machine["qemu"], "-nodefaults", "-display", "none", "-nic", "none",
                "-no-reboot", "-m", "1G", "-kernel", args.kernel, "-initrd", initrd,
-               "-icount", "shift=0,sleep=off", "-rtc", "base=2024-01-01,clock=vm", "-seed", "1",
+               "-rtc", "base=2024-01-01,clock=vm", "-seed", "1", "-smp", str(args.cpus),
                "-serial", "stdio", "-append", words]
+    if args.cpus == 1:
+        command += ["-icount", "shift=0,sleep=off"]
     if plugin:
-        command[-1] += " states=" + ",".join(args.states)
         command += ["-plugin", f"{plugin},{machine['options']}"]
     times, output, begun = {}, [], 0
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
@@ -90,17 +99,32 @@ def run_guest(args, initrd, plugin):
     sys.exit("bench: the guest ended before its work did")
 
 
-def print_table(plain, times):
-    """Print the CPU times without a plugin in seconds, and with one relative to these."""
+def table(args, plain, times):
+    """Return the CPU times without a plugin in seconds, and with one relative to these."""
     works = [work for _, work in plain]
     wide = max(len(text) for text, _ in STATES.values())
-    print(f"{'':{wide}}" + "".join(f" {work:>7}" for work in works) + "  at most")
-    print(f"{'no plugin, seconds':{wide}}" + "".join(f" {plain['plain', work]:>7.2f}" for work in works))
+    rows = [f"{'':{wide}}" + "".join(f" {work:>7}" for work in works) + "  at most",
+            f"{'no plugin, seconds':{wide}}" +
+            "".join(f" {plain['plain', work]:>7.2f}" for work in works)]
     for state, (text, limit) in STATES.items():
         if (state, works[0]) in times:
-            print(f"{text:{wide}}" +
-                  "".join(f" {times[state, work] / plain['plain', work]:>7.2f}" for work in works) +
-                  f"  {limit:>7.2f}")
+            rows.append(f"{text:{wide}}" +
+                        "".join(f" {times[state, work] / plain['plain', work]:>7.2f}"
+                                for work in works) +
+                        f"  {limit if args.cpus == 1 else SMP_LIMIT:>7.2f}")
+    return "\n".join(rows) + "\n"
+
+
+def update(args, text):
+    """Replace a table in a file."""
+    head = f"<!-- bench {args.arch} {args.cpus} -->\n"
+    with open(args.update) as f:
+        before, _, rest = f.read().partition(head)
+    _, end, after = rest.partition("<!-- end -->")
+    if not end:
+        sys.exit(f"bench: {args.update} has no lines {head.strip()} and <!-- end -->")
+    with open(args.update, "w") as f:
+        f.write(before + head + "\n" + textwrap.indent(text, "    ") + "\n" + end + after)
 
 
 def main():
@@ -110,6 +134,8 @@ def main():
     parser.add_argument("--kernel", required=True)
     parser.add_argument("--guest", required=True)
     parser.add_argument("--runs", type=int, default=5)
+    parser.add_argument("--cpus", type=int, default=1)
+    parser.add_argument("--update", metavar="FILE")
     parser.add_argument("--states", type=lambda names: names.split(","), default=[*STATES])
     parser.add_argument("plugins", nargs="+", metavar="PLUGIN")
     args = parser.parse_args()
@@ -126,7 +152,9 @@ def main():
     for plugin in args.plugins:
         if len(args.plugins) > 1:
             print(plugin)
-        print_table(times[None], times[plugin])
+        print(table(args, times[None], times[plugin]), end="")
+    if args.update:
+        update(args, table(args, times[None], times[args.plugins[-1]]))
 
 
 main()

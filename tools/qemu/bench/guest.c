@@ -7,7 +7,9 @@
  * The variable "states" of the environment has the names of the states; without it there is one,
  * "plain".
  */
+#define _GNU_SOURCE
 #include <linux/perf_event.h>
+#include <sched.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,7 +19,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define EVENTS_MAX	4
+#define EVENTS_MAX	64
 
 /* ---- the work: about the same time each ---- */
 
@@ -103,6 +105,31 @@ static void mark(const char *what, const char *state, const char *work)
 	while (c != '\n' && c != EOF);
 }
 
+static int nr_cpus;
+
+/* Do work on each CPU; with one CPU, in this process */
+static void work_on_cpus(void (*run)(void))
+{
+	cpu_set_t set;
+	int cpu;
+
+	if (nr_cpus == 1) {
+		run();
+		return;
+	}
+	for (cpu = 0; cpu < nr_cpus; cpu++) {
+		if (fork())
+			continue;
+		CPU_ZERO(&set);
+		CPU_SET(cpu, &set);
+		sched_setaffinity(0, sizeof(set), &set);
+		run();
+		_exit(0);
+	}
+	while (wait(NULL) > 0)
+		;
+}
+
 /* The work is done once before the measurement: QEMU then has translated the code. */
 static void measure(const char *state)
 {
@@ -112,10 +139,10 @@ static void measure(const char *state)
 	if (states && !strstr(states, state))
 		return;
 	for (i = 0; i < ARRAY_SIZE(works); i++)
-		works[i].run();
+		work_on_cpus(works[i].run);
 	for (i = 0; i < ARRAY_SIZE(works); i++) {
 		mark("begin", state, works[i].name);
-		works[i].run();
+		work_on_cpus(works[i].run);
 		mark("end", state, works[i].name);
 	}
 }
@@ -127,16 +154,18 @@ static unsigned int nr_events;
 
 static void open_event(const char *state, struct perf_event_attr *attr)
 {
-	int fd;
+	int cpu, fd;
 
 	attr->size = sizeof(*attr);
 	attr->type = PERF_TYPE_HARDWARE;
 	attr->pinned = 1;
-	fd = syscall(SYS_perf_event_open, attr, -1, 0, -1, 0);
-	if (fd < 0)
-		printf("failed %s: %m\n", state);
-	else
-		events[nr_events++] = fd;
+	for (cpu = 0; cpu < nr_cpus && nr_events < EVENTS_MAX; cpu++) {
+		fd = syscall(SYS_perf_event_open, attr, -1, cpu, -1, 0);
+		if (fd < 0)
+			printf("failed %s: %m\n", state);
+		else
+			events[nr_events++] = fd;
+	}
 }
 
 static void count(const char *state, uint64_t config)
@@ -186,6 +215,7 @@ static void measure_states(void)
 
 int main(void)
 {
+	nr_cpus = sysconf(_SC_NPROCESSORS_ONLN);
 	setvbuf(stdout, NULL, _IOLBF, 0);
 	if (getenv("states"))
 		measure_states();
