@@ -13,6 +13,7 @@ plugin=$top/build/x86-pmu.so
 guest=$top/build/tests/x86/guest/pmu.elf
 reset_guest=$top/build/tests/x86/guest/reset.elf
 svm_guest=$top/build/tests/x86/guest/svm.elf
+lbr_guest=$top/build/tests/x86/guest/lbr.elf
 
 qemu=${QEMU_SYSTEM_X86_64:-$(command -v qemu-system-x86_64)}
 qemu_arm=${QEMU_SYSTEM_AARCH64:-$(command -v qemu-system-aarch64)}
@@ -112,7 +113,7 @@ fixed.masked = 200"
 masks_not="nmi.masked = 0
 fixed.masked = 0"
 
-begin 97
+begin 98
 
 # ---- registers, without QEMU ----
 
@@ -387,6 +388,20 @@ off.host = 0
 nmi.guest.guest3 = 0
 nmi.host.guest3 -ge 198
 end = 1" EPYC-Rome ",model=zen2,fault=blind-to-guests"
+
+# The numbers of records, modulo 32, follow from the source of $lbr_guest.
+guest=$lbr_guest
+guest_test "skylake records each type of branch" values "all.top = 25
+conditional = 7
+call = 9
+indirect-call = 8
+return = 17
+indirect-jump = 8
+jump = 8
+call.right = 32
+conditional.mispredicted = 0
+far = 14
+end = 1" Skylake-Client ",model=skylake"
 guest=$top/build/tests/x86/guest/pmu.elf
 
 snapshot_tests running ,model=skylake "$qemu" -M q35 -cpu Skylake-Client -kernel "$reset_guest" \

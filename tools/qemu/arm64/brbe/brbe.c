@@ -8,9 +8,8 @@
  */
 #include <string.h>
 
-#include "arm64/brbe/record.h"
+#include "arm64/brbe/brbe.h"
 #include "arm64/registers/model.h"
-#include "common/plugin.h"
 
 #define BIT(n)		(UINT64_C(1) << (n))
 
@@ -41,12 +40,22 @@
 			 FCR_CONDDIR)
 #define FCR_WRITABLE	(FCR_PAUSED | FCR_ENI | FCR_KINDS | FCR_BANK)
 
-#define INF_WRITABLE	(UINT64_C(0x7fff) << ARM64_INF_CC_SHIFT | \
-			 UINT64_C(0x3f) << ARM64_INF_TYPE_SHIFT | \
-			 UINT64_C(3) << ARM64_INF_EL_SHIFT | BIT(ARM64_INF_MPRED) | \
-			 ARM64_INF_TARGET | ARM64_INF_SOURCE)
+/* BRBINF<n>_EL1 */
+#define INF_TARGET	BIT(0)		/* VALID */
+#define INF_SOURCE	BIT(1)
+#define INF_MPRED	BIT(5)
+#define INF_EL_SHIFT	6
+#define INF_TYPE_SHIFT	8
+#define INF_CC_SHIFT	32
+#define INF_CC_MANTISSA	8		/* bits, below the exponent */
+#define INF_CC_TOO_MANY	UINT64_C(0x3fff)
+#define INF_CCU		BIT(46)
+#define INF_WRITABLE	(UINT64_C(0x7fff) << INF_CC_SHIFT | UINT64_C(0x3f) << INF_TYPE_SHIFT | \
+			 UINT64_C(3) << INF_EL_SHIFT | INF_MPRED | INF_TARGET | INF_SOURCE)
 
-#define IDR0_CC_20_BIT	(UINT64_C(5) << 12)	/* BRBIDR0_EL1.CC */
+/* Width of the cycle count, BRBIDR0_EL1.CC */
+#define CYCLE_BITS	20
+#define IDR0_CC_20_BIT	(UINT64_C(5) << 12)
 
 #define HCR_TGE		BIT(27)
 #define HCR_E2H		BIT(34)
@@ -127,59 +136,12 @@ uint32_t arm64_brbe_needs(const struct arm64_pmu *pmu)
 	return pmu->brbe.levels ? RECORD_KINDS : 0;
 }
 
-/* Check that BRBCR_EL1 and, with EL2, BRBCR_EL2 have a bit. */
-static bool both_have(const struct arm64_pmu *pmu, uint64_t bit)
-{
-	return pmu->brbe.cr[EL1] & bit && (!pmu->config->has_el2 || pmu->brbe.cr[EL2] & bit);
-}
-
-static unsigned int types_of(uint64_t fcr)
-{
-	static const struct {
-		enum arm64_branch_type type;
-		uint64_t bit;
-	} types[] = {
-		{ ARM64_BRANCH_JUMP, FCR_DIRECT },
-		{ ARM64_BRANCH_INDIRECT, FCR_INDIRECT },
-		{ ARM64_BRANCH_CALL, FCR_DIRCALL },
-		{ ARM64_BRANCH_INDIRECT_CALL, FCR_INDCALL },
-		{ ARM64_BRANCH_RETURN, FCR_RTN },
-		{ ARM64_BRANCH_CONDITIONAL, FCR_CONDDIR },
-	};
-	unsigned int i, chosen = 0;
-
-	for (i = 0; i < ARRAY_SIZE(types); i++)
-		if (!(fcr & types[i].bit) != !(fcr & FCR_ENI))
-			chosen |= 1u << types[i].type;
-	return chosen;
-}
-
-/* Set what branches do not change. EL0 may depend on HCR_EL2.TGE, which QEMU does not report. */
-static void prepare_records(struct arm64_pmu *pmu)
-{
-	struct arm64_brbe *b = &pmu->brbe;
-
-	b->types = types_of(b->fcr);
-	b->counts_cycles = both_have(pmu, CR_CC);
-	b->shows_mispredicted = both_have(pmu, CR_MPRED);
-	b->simple = 0;
-	if (pmu->config->brbe.lose || pmu->config->brbe.tear)
-		return;
-	if (b->cr[EL1] & CR_E0BRE && (!pmu->config->has_el2 || b->cr[EL2] & CR_E0BRE))
-		b->simple |= 1u << ARM64_PMU_EL0;
-	if (b->cr[EL1] & CR_EXBRE)
-		b->simple |= 1u << ARM64_PMU_EL1;
-	if (b->cr[EL2] & CR_EXBRE)
-		b->simple |= 1u << ARM64_PMU_EL2;
-}
-
 /* Set the levels with branches that the CPU reports, after the change of a register. */
 static uint64_t update(struct arm64_pmu *pmu)
 {
 	unsigned int levels = levels_of(pmu);
 	uint64_t cycles;
 
-	prepare_records(pmu);
 	if (levels == pmu->brbe.levels)
 		return 0;
 	if (levels)
@@ -219,7 +181,7 @@ static void add(struct arm64_pmu *pmu, const struct arm64_brbe_record *record)
 {
 	struct arm64_brbe *b = &pmu->brbe;
 
-	b->top = b->top + 1 < pmu->config->brbe.records ? b->top + 1 : 0;
+	b->top = (b->top + 1) % pmu->config->brbe.records;
 	b->record[b->top] = *record;
 }
 
@@ -231,12 +193,56 @@ static bool every(uint64_t n, uint64_t i)
 static bool is_chosen(struct arm64_pmu *pmu, const struct arm64_branch *branch)
 {
 	const struct arm64_brbe *b = &pmu->brbe;
+	uint64_t bit;
 
 	if (branch->type >= ARM64_BRANCH_EXCEPTION)
 		return b->cr[branch->target == ARM64_PMU_EL2 ? EL2 : EL1] & CR_EXCEPTION;
-	if (branch->type == ARM64_BRANCH_ERET)
+	switch (branch->type) {
+	case ARM64_BRANCH_ERET:
 		return b->cr[branch->source == ARM64_PMU_EL2 ? EL2 : EL1] & CR_ERTN;
-	return b->types >> branch->type & 1;
+	case ARM64_BRANCH_JUMP:
+		bit = FCR_DIRECT;
+		break;
+	case ARM64_BRANCH_INDIRECT:
+		bit = FCR_INDIRECT;
+		break;
+	case ARM64_BRANCH_CALL:
+		bit = FCR_DIRCALL;
+		break;
+	case ARM64_BRANCH_INDIRECT_CALL:
+		bit = FCR_INDCALL;
+		break;
+	case ARM64_BRANCH_RETURN:
+		bit = FCR_RTN;
+		break;
+	default:
+		bit = FCR_CONDDIR;
+		break;
+	}
+	return !(b->fcr & bit) != !(b->fcr & FCR_ENI);
+}
+
+/* Check that BRBCR_EL1 and, with EL2, BRBCR_EL2 have a bit. */
+static bool both_have(const struct arm64_pmu *pmu, uint64_t bit)
+{
+	return pmu->brbe.cr[EL1] & bit && (!pmu->config->has_el2 || pmu->brbe.cr[EL2] & bit);
+}
+
+/* BranchEncCycleCount() */
+static uint64_t cycle_count(const struct arm64_pmu *pmu, uint64_t cycles)
+{
+	uint64_t exponent = 0;
+
+	if (!both_have(pmu, CR_CC) || pmu->brbe.gap)
+		return INF_CCU;
+	cycles -= pmu->brbe.cycles;
+	if (cycles >> CYCLE_BITS)
+		return INF_CC_TOO_MANY << INF_CC_SHIFT;
+	if (cycles >> INF_CC_MANTISSA)
+		for (exponent = 1; cycles >> (INF_CC_MANTISSA + 1); exponent++)
+			cycles >>= 1;
+	cycles &= BIT(INF_CC_MANTISSA) - 1;
+	return (exponent << INF_CC_MANTISSA | cycles) << INF_CC_SHIFT;
 }
 
 static void record(struct arm64_pmu *pmu, const struct arm64_branch *branch, bool source_valid,
@@ -245,19 +251,19 @@ static void record(struct arm64_pmu *pmu, const struct arm64_branch *branch, boo
 	const struct arm64_brbe_config *config = &pmu->config->brbe;
 	struct arm64_brbe *b = &pmu->brbe;
 	struct arm64_brbe_record r = {
-		.info = arm64_brbe_cycle_count(&pmu->brbe, branch->cycles) |
-			(uint64_t)branch->type << ARM64_INF_TYPE_SHIFT,
+		.info = cycle_count(pmu, branch->cycles) |
+			(uint64_t)branch->type << INF_TYPE_SHIFT,
 	};
 
 	if (source_valid) {
 		r.source = branch->from;
-		r.info |= ARM64_INF_SOURCE;
-		if (branch->mispredicted && b->shows_mispredicted)
-			r.info |= BIT(ARM64_INF_MPRED);
+		r.info |= INF_SOURCE;
+		if (branch->mispredicted && both_have(pmu, CR_MPRED))
+			r.info |= INF_MPRED;
 	}
 	if (target_valid) {
 		r.target = branch->to;
-		r.info |= ARM64_INF_TARGET | (uint64_t)branch->target << ARM64_INF_EL_SHIFT;
+		r.info |= INF_TARGET | (uint64_t)branch->target << INF_EL_SHIFT;
 	}
 	b->cycles = branch->cycles;
 	b->gap = false;
@@ -270,11 +276,11 @@ static void record(struct arm64_pmu *pmu, const struct arm64_branch *branch, boo
 }
 
 /**
- * arm64_brbe_branch_slowly() - record a reported branch, if software has enabled its type
+ * arm64_brbe_branch() - record a reported branch, if software has enabled its type
  * @pmu: the PMU of this thread's CPU
  * @branch: the branch, exception or exception return
  */
-void arm64_brbe_branch_slowly(struct arm64_pmu *pmu, const struct arm64_branch *branch)
+void arm64_brbe_branch(struct arm64_pmu *pmu, const struct arm64_branch *branch)
 {
 	bool source_valid = !branch->from_a32 && is_allowed(pmu, branch->source);
 	bool target_valid = !branch->to_a32 && is_allowed(pmu, branch->target);

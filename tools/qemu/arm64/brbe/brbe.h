@@ -102,33 +102,25 @@ struct arm64_brbe_record {
 
 /**
  * struct arm64_brbe - BRBE of one CPU
- * @record: a ring of records, and at the end one that is not read
+ * @record: a ring of records
  * @top: index of the youngest record
  * @cr: BRBCR_EL1 and BRBCR_EL2
  * @fcr: BRBFCR_EL1
  * @ts: BRBTS_EL1
  * @inject: BRBINFINJ_EL1, BRBSRCINJ_EL1 and BRBTGTINJ_EL1
  * @levels: bitmap of the levels with branches that the CPU reports
- * @simple: bitmap of the levels that certainly allow records, unless faults are to be injected
- * @types: bitmap of the types of branches to record, without exceptions and exception returns
- * @counts_cycles: records have cycle counts
- * @shows_mispredicted: records show whether the branch was mispredicted
  * @gap: the next record is the first one after a prohibited region
  * @cycles: the CPU's count of cycles at the youngest record
  * @records: statistics: number of records
  */
 struct arm64_brbe {
-	struct arm64_brbe_record record[ARM64_BRBE_RECORDS_MAX + 1];
+	struct arm64_brbe_record record[ARM64_BRBE_RECORDS_MAX];
 	unsigned int top;
 	uint64_t cr[2];
 	uint64_t fcr;
 	uint64_t ts;
 	struct arm64_brbe_record inject;
 	unsigned int levels;
-	unsigned int simple;
-	unsigned int types;
-	bool counts_cycles;
-	bool shows_mispredicted;
 	bool gap;
 	uint64_t cycles;
 	uint64_t records;
@@ -140,6 +132,7 @@ struct arm64_pmu_config;
 const char *arm64_brbe_config_error(const struct arm64_pmu_config *config);
 uint64_t arm64_brbe_read(struct arm64_pmu *pmu, enum arm64_brbe_reg reg, unsigned int n);
 void arm64_brbe_write(struct arm64_pmu *pmu, enum arm64_brbe_reg reg, uint64_t value);
+void arm64_brbe_branch(struct arm64_pmu *pmu, const struct arm64_branch *branch);
 
 /* For the model */
 void arm64_brbe_reset(struct arm64_pmu *pmu);

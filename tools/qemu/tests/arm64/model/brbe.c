@@ -8,7 +8,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "arm64/brbe/record.h"
 #include "arm64/registers/model.h"
 #include "common/plugin.h"
 #include "tests/model-test.h"
@@ -160,7 +159,7 @@ static void branch(uint64_t from, enum arm64_branch_type type, enum arm64_pmu_le
 	arm64_brbe_branch(&cpu.pmu, &(struct arm64_branch) {
 		.from = from, .to = from + 0x100, .type = type, .source = source,
 		.target = target, .mispredicted = true, .cycles = cycles(),
-	}, true);
+	});
 }
 
 static void user(uint64_t from, enum arm64_branch_type type)
