@@ -76,11 +76,19 @@ static void word_reached(unsigned int vcpu, unsigned int level)
  */
 void count_read(unsigned int vcpu, uint64_t *counts)
 {
+	const unsigned int kinds = count_config->kinds, levels = count_config->levels;
+	const struct counting *c = countings[vcpu];
+	const uint32_t in_word = word_kinds();
 	unsigned int kind, level;
 
-	for (kind = 0; kind < count_config->kinds; kind++)
-		for (level = 0; level < count_config->levels; level++)
-			*counts++ = count_of(countings[vcpu], kind, level);
+	for (kind = 0; kind < kinds; kind++, counts += levels) {
+		const uint64_t *slot = &c->score->slot[index_of(kind, 0)];
+		const uint64_t *origin = &c->origin[index_of(kind, 0)];
+
+		for (level = 0; level < levels; level++)
+			counts[level] = in_word & bit_of(kind) ? word_count(c, kind, level) :
+					slot[level] + origin[level];
+	}
 }
 
 /**
@@ -105,21 +113,26 @@ uint64_t count_of_kind(unsigned int vcpu, unsigned int kind)
  */
 void count_watch(unsigned int vcpu, const uint64_t *distance)
 {
+	const unsigned int kinds = count_config->kinds, levels = count_config->levels;
 	struct counting *c = countings[vcpu];
+	const uint32_t in_word = word_kinds();
 	unsigned int kind, level;
 
-	for (kind = 0; kind < count_config->kinds; kind++) {
-		for (level = 0; level < count_config->levels; level++, distance++) {
-			unsigned int i = index_of(kind, level);
+	for (kind = 0; kind < kinds; kind++, distance += levels) {
+		uint64_t *slot = &c->score->slot[index_of(kind, 0)];
+		uint64_t *origin = &c->origin[index_of(kind, 0)];
 
-			c->limit[i] = count_of(c, kind, level) + *distance;
-			if (word_kinds() & bit_of(kind))
+		for (level = 0; level < levels; level++) {
+			if (in_word & bit_of(kind)) {
+				c->limit[index_of(kind, level)] = word_count(c, kind, level) +
+								  distance[level];
 				continue;
-			c->origin[i] = c->limit[i];
-			c->score->slot[i] = -*distance;
+			}
+			origin[level] += slot[level] + distance[level];
+			slot[level] = -distance[level];
 		}
 	}
-	for (level = 0; level < count_config->levels; level++) {
+	for (level = 0; level < levels; level++) {
 		int64_t instructions = word_distance(c, level);
 
 		word_set(c, level, instructions > 0 ? instructions : 0);
