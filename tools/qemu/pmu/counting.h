@@ -75,7 +75,25 @@ static inline uint32_t word_kinds(void)
 	       bit_of(count_config->cycles);
 }
 
-uint64_t word_count(const struct counting *c, unsigned int kind, unsigned int level);
+/**
+ * word_count() - return the count of a kind in the word
+ * @c: the vCPU
+ * @kind: the kind
+ * @level: the level
+ */
+static inline uint64_t word_count(const struct counting *c, unsigned int kind, unsigned int level)
+{
+	uint64_t word = c->score->word[level];
+	uint64_t instructions = c->origin[index_of(count_config->instructions, level)] +
+				((int64_t)word >> COUNT_INSTRUCTIONS_SHIFT);
+	uint64_t branches = c->origin[index_of(count_config->branches, level)] +
+			    (word & COUNT_BRANCHES_MASK);
+
+	if (kind == count_config->instructions)
+		return instructions;
+	return kind == count_config->branches ? branches : instructions + branches;
+}
+
 void word_set(struct counting *c, unsigned int level, uint64_t distance);
 int64_t word_distance(const struct counting *c, unsigned int level);
 uint64_t word_step(unsigned int kind);

@@ -21,25 +21,6 @@ _Static_assert(COUNT_LEVELS_MAX * (BRANCHES_START + DISTANCE_MAX + BRANCHES_BEYO
 	       COUNT_BRANCHES_MASK + 1, "branches of all levels have room in the lower bits");
 
 /**
- * word_count() - return the count of a kind in the word
- * @c: the vCPU
- * @kind: the kind
- * @level: the level
- */
-uint64_t word_count(const struct counting *c, unsigned int kind, unsigned int level)
-{
-	uint64_t word = c->score->word[level];
-	uint64_t instructions = c->origin[index_of(count_config->instructions, level)] +
-				((int64_t)word >> COUNT_INSTRUCTIONS_SHIFT);
-	uint64_t branches = c->origin[index_of(count_config->branches, level)] +
-			    (word & COUNT_BRANCHES_MASK);
-
-	if (kind == count_config->instructions)
-		return instructions;
-	return kind == count_config->branches ? branches : instructions + branches;
-}
-
-/**
  * word_set() - set a word to minus a distance; its counts do not change
  * @c: the vCPU
  * @level: the level
