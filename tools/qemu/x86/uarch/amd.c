@@ -81,6 +81,12 @@ const struct x86_uarch x86_uarch_amd[] = {
 		.lbr = X86_LBR_AMD,
 		TABLES(zen4),
 		.models = { { 0x1a, 0x00, 0x2f }, { 0x1a, 0x40, 0x4f }, { 0x1a, 0x60, 0x7f } },
+	}, {
+		/* Linux 7.3 has the events of Zen 4 for this one, too. */
+		.name = "zen6", .version = X86_PMU_AMD_V2, .gp = 6, .merges = true, .ibs = true,
+		.lbr = X86_LBR_AMD,
+		TABLES(zen4),
+		.models = { { 0x1a, 0x50, 0x5f }, { 0x1a, 0x80, 0xaf }, { 0x1a, 0xc0, 0xcf } },
 	},
 	{ .name = NULL }
 };

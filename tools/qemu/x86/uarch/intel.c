@@ -191,6 +191,20 @@ static const struct x86_extra_reg_row golden_cove_extra_regs[] = {
 	EXTRA_REG(0xc2, 0x04, FRONTEND, 0x8),
 };
 
+/* intel_rwc_extra_regs[] of Linux 7.3 */
+static const struct x86_extra_reg_row redwood_cove_extra_regs[] = {
+	EXTRA_REG(0x2a, 0x01, RSP_0, 0x3fffffffff),
+	EXTRA_REG(0x2b, 0x01, RSP_1, 0x3fffffffff),
+	EXTRA_REG(0xc6, 0x02, FRONTEND, 0x9),
+	EXTRA_REG(0xc6, 0x03, FRONTEND, 0x7fff1f),
+	EXTRA_REG(0xad, 0x40, FRONTEND, 0x7),
+	EXTRA_REG(0xc2, 0x04, FRONTEND, 0x8),
+};
+
+/* Redwood Cove has the events and constraints of Golden Cove. */
+#define redwood_cove_events	golden_cove_events
+#define redwood_cove_rules	golden_cove_rules
+
 #define TABLES(uarch)							\
 	.common = common_events, .nr_common = ARRAY_SIZE(common_events), \
 	.extra_regs = uarch##_extra_regs, .nr_extra_regs = ARRAY_SIZE(uarch##_extra_regs), \
@@ -201,7 +215,28 @@ static const struct x86_extra_reg_row golden_cove_extra_regs[] = {
 
 static const struct x86_pmu_event_row gracemont_events[] = {
 	X86_PMU_EVENT(0xc2, 0x00, INSTRUCTIONS, 1, 1),	/* TOPDOWN_RETIRING.ALL */
+	X86_PMU_EVENT(0xd0, 0x05, SLOW_LOADS, 1, 1),	/* MEM_UOPS_RETIRED.LOAD_LATENCY */
+	X86_PMU_EVENT(0xd0, 0x06, STORES, 1, 1),	/* MEM_UOPS_RETIRED.STORE_LATENCY */
 	X86_PMU_EVENT(0xd0, 0x83, CACHE_REFS, 1, 1),	/* MEM_UOPS_RETIRED.ALL */
+};
+
+/*
+ * Data sources as union intel_x86_pebs_dse and the functions *_latency_data() of Linux 7.3 read
+ * them (arch/x86/events/intel/ds.c). The arrays are those of __intel_pmu_pebs_data_source_grt(),
+ * __intel_pmu_pebs_data_source_cmt() and lnc_pebs_data_source[]. An access to memory also misses the
+ * second-level TLB: bit 5 on Gracemont, 6 on Crestmont and later atoms, 10 on Lion Cove. Another
+ * core has modified one of the lines in L3.
+ */
+static const uint16_t gracemont_sources[X86_PEBS_LINES] = {
+	0x01, 0x02, 0x03, 0x04, 0x01, 0x06, 0x03, 0x2a,
+};
+
+static const uint16_t crestmont_sources[X86_PEBS_LINES] = {
+	0x01, 0x02, 0x03, 0x04, 0x01, 0x08, 0x03, 0x4a,
+};
+
+static const uint16_t lion_cove_sources[X86_PEBS_LINES] = {
+	0x01, 0x03, 0x05, 0x08, 0x02, 0x0d, 0x05, 0x411,
 };
 
 /* intel_grt_extra_regs[] */
@@ -214,6 +249,7 @@ static const struct x86_extra_reg_row gracemont_extra_regs[] = {
 static const struct x86_uarch gracemont = {
 	.name = "gracemont", .version = X86_PMU_INTEL_V5, .gp = 6, .fixed = 0x7,
 	.core_type = X86_PMU_CORE_ATOM, .lbr = X86_LBR_ARCH,
+	.pebs = 4, .pebs_sources = gracemont_sources, .pebs_latencies = true,
 	.extra_regs = gracemont_extra_regs, .nr_extra_regs = ARRAY_SIZE(gracemont_extra_regs),
 	.events = gracemont_events, .nr_events = ARRAY_SIZE(gracemont_events),
 };
@@ -272,15 +308,6 @@ static const struct x86_pmu_event_row skymont_events[] = {
 	X86_PMU_EVENT(0xd0, 0x83, CACHE_REFS, 1, 1),	/* MEM_UOPS_RETIRED.ALL */
 };
 
-/*
- * Data sources of Crestmont and later atoms, union intel_x86_pebs_dse and
- * __intel_pmu_pebs_data_source_cmt() in Linux' arch/x86/events/intel/ds.c. An access to memory also
- * misses the second-level TLB (bit 6). Another core has modified one of the lines in L3.
- */
-static const uint8_t crestmont_sources[X86_PEBS_LINES] = {
-	0x01, 0x02, 0x03, 0x04, 0x01, 0x08, 0x03, 0x4a,
-};
-
 /* intel_cmt_extra_regs[] */
 static const struct x86_extra_reg_row skymont_extra_regs[] = {
 	EXTRA_REG(0xb7, 0x01, RSP_0, 0x800ff3ffffffffff),
@@ -291,6 +318,7 @@ static const struct x86_extra_reg_row skymont_extra_regs[] = {
 static const struct x86_uarch skymont = {
 	.name = "skymont", .version = X86_PMU_INTEL_V6, .gp = 8, .fixed = 0x77,
 	.core_type = X86_PMU_CORE_ATOM, .lbr = X86_LBR_ARCH,
+	.pebs = 6, .pebs_sources = crestmont_sources, .pebs_latencies = true,
 	.unreported = UINT64_C(0x70) << X86_PMU_GLOBAL_FIXED,
 	.extra_regs = skymont_extra_regs, .nr_extra_regs = ARRAY_SIZE(skymont_extra_regs),
 	.events = skymont_events, .nr_events = ARRAY_SIZE(skymont_events),
@@ -320,13 +348,18 @@ const struct x86_uarch x86_uarch_intel[] = {
 		.models = { { 6, 0x8f, 0x8f }, { 6, 0xcf, 0xcf } },
 		TABLES(golden_cove),
 	}, {
+		.name = "granite-rapids", .version = X86_PMU_INTEL_V5, .gp = 8, .fixed = 0xf,
+		.nr_metrics = 8, .lbr = X86_LBR_ARCH, .pebs = 4, .pebs_latencies = true,
+		.models = { { 6, 0xad, 0xae } },
+		TABLES(redwood_cove),
+	}, {
 		/*
 		 * Leaf 0xa reports the counters that both CPU types have. intel_pmu_init() reads
 		 * leaf 0xa, and adds two counters of Golden Cove and the slots counter.
 		 */
 		.name = "alder-lake", .version = X86_PMU_INTEL_V5, .gp = 8, .fixed = 0xf,
 		.core_type = X86_PMU_CORE_CORE, .other = &gracemont, .nr_metrics = 8,
-		.lbr = X86_LBR_ARCH,
+		.lbr = X86_LBR_ARCH, .pebs = 4, .pebs_latencies = true,
 		.unreported = UINT64_C(0xc0) | UINT64_C(8) << X86_PMU_GLOBAL_FIXED,
 		.models = { { 6, 0x97, 0x97 }, { 6, 0x9a, 0x9a }, { 6, 0xb7, 0xb7 },
 			    { 6, 0xba, 0xba }, { 6, 0xbf, 0xbf } },
@@ -335,7 +368,8 @@ const struct x86_uarch x86_uarch_intel[] = {
 		/* Leaf 0x23 reports all counters of a CPU; Linux reads them from that leaf. */
 		.name = "lunar-lake", .version = X86_PMU_INTEL_V6, .gp = 10, .fixed = 0xf,
 		.core_type = X86_PMU_CORE_CORE, .other = &skymont, .nr_metrics = 8,
-		.lbr = X86_LBR_ARCH,
+		.lbr = X86_LBR_ARCH, .pebs = 6, .pebs_sources = lion_cove_sources,
+		.pebs_latencies = true,
 		.unreported = UINT64_C(0x300) | UINT64_C(8) << X86_PMU_GLOBAL_FIXED,
 		.models = { { 6, 0xbd, 0xbd }, { 6, 0xc5, 0xc6 }, { 6, 0xcc, 0xcc } },
 		TABLES(lion_cove),

@@ -86,7 +86,7 @@ struct x86_uarch {
 	uint8_t nr_metrics;
 	enum x86_lbr_kind lbr;
 	uint8_t pebs;
-	const uint8_t *pebs_sources;
+	const uint16_t *pebs_sources;
 	bool pebs_latencies;
 	bool ibs;
 	bool merges;

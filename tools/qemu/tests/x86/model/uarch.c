@@ -23,6 +23,7 @@ static void test_models(void)
 		{ "skylake", 0x000506e3 },		/* Core i7-6700 */
 		{ "icelake", 0x000606a6 },		/* Xeon Gold 6330 */
 		{ "sapphire-rapids", 0x000806f8 },	/* Xeon Platinum 8480 */
+		{ "granite-rapids", 0x000a06d1 },	/* Xeon 6980P */
 		{ "alder-lake", 0x00090672 },		/* Core i9-12900K */
 		{ "lunar-lake", 0x000b06d1 },		/* Core Ultra 7 258V */
 		{ "clearwater-forest", 0x000d06d0 },	/* Xeon 6+ */
@@ -31,6 +32,7 @@ static void test_models(void)
 		{ "zen3", 0x00a00f11 },			/* EPYC 7763 */
 		{ "zen4", 0x00a10f11 },			/* EPYC 9654 */
 		{ "zen5", 0x00b00f21 },			/* EPYC 9755 */
+		{ "zen6", 0x00b50f00 },			/* family 1Ah, model 50h */
 	};
 	size_t i, j;
 
