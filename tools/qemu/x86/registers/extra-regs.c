@@ -15,6 +15,9 @@
 #define DEMAND_DATA_RD		(UINT64_C(1) << 0)
 #define DEMAND_RFO		(UINT64_C(1) << 1)
 
+/* MSR_OMR_0 to 3: the same requests; Linux 7.3, pnc_hw_cache_extra_regs[] in intel/core.c */
+#define OMR_ANY_RESPONSE	(UINT64_C(1) << 62)
+
 /* MSR_PEBS_FRONTEND: the event, and above it the latency */
 #define FRONTEND_EVENT		UINT64_C(0xf)
 #define FRONTEND_REST		(~UINT64_C(0xff))
@@ -56,6 +59,11 @@ bool x86_extra_reg_has_rsp_1(const struct x86_pmu_config *config)
 	return bits_of(config, X86_EXTRA_REG_RSP_1);
 }
 
+bool x86_extra_reg_has_omr(const struct x86_pmu_config *config)
+{
+	return bits_of(config, X86_EXTRA_REG_OMR_0);
+}
+
 bool x86_extra_reg_has_frontend(const struct x86_pmu_config *config)
 {
 	return bits_of(config, X86_EXTRA_REG_FRONTEND);
@@ -83,6 +91,12 @@ bool x86_extra_reg_read_rsp_1(struct x86_pmu *pmu, unsigned int i, uint64_t *val
 	return true;
 }
 
+bool x86_extra_reg_read_omr(struct x86_pmu *pmu, unsigned int i, uint64_t *value)
+{
+	*value = pmu->extra_regs[X86_EXTRA_REG_OMR_0 + i];
+	return true;
+}
+
 bool x86_extra_reg_read_frontend(struct x86_pmu *pmu, unsigned int i, uint64_t *value)
 {
 	(void)i;
@@ -102,6 +116,11 @@ bool x86_extra_reg_write_rsp_1(struct x86_pmu *pmu, unsigned int i, uint64_t val
 	return write(pmu, X86_EXTRA_REG_RSP_1, value);
 }
 
+bool x86_extra_reg_write_omr(struct x86_pmu *pmu, unsigned int i, uint64_t value)
+{
+	return write(pmu, X86_EXTRA_REG_OMR_0 + i, value);
+}
+
 bool x86_extra_reg_write_frontend(struct x86_pmu *pmu, unsigned int i, uint64_t value)
 {
 	(void)i;
@@ -118,7 +137,7 @@ static uint8_t nr_bits(uint64_t value)
  * bits, all accesses count; otherwise, misses. With "any response", each other response bit adds a
  * share of the count, so that a wrong value in the register shows in the count.
  */
-static void offcore(uint64_t value, uint64_t bits, struct x86_pmu_event *event)
+static void offcore(uint64_t value, uint64_t bits, bool omr, struct x86_pmu_event *event)
 {
 	static const struct {
 		enum x86_pmu_kind all;
@@ -131,17 +150,17 @@ static void offcore(uint64_t value, uint64_t bits, struct x86_pmu_event *event)
 		[DEMAND_DATA_RD | DEMAND_RFO] = { X86_PMU_CACHE_REFS, X86_PMU_CACHE_MISSES,
 						  X86_PMU_NOTHING },
 	};
-	const uint64_t others = ~(REQUESTS | ANY_RESPONSE);
+	const uint64_t any = omr ? OMR_ANY_RESPONSE : ANY_RESPONSE, others = ~(REQUESTS | any);
 	unsigned int d = value & (DEMAND_DATA_RD | DEMAND_RFO);
 
-	if (value & (ANY_RESPONSE | L3_HITS)) {
+	if (value & (omr ? any : any | L3_HITS)) {
 		event->kind = demands[d].all;
 	} else {
 		event->kind = demands[d].misses;
 		event->less = demands[d].less;
 	}
 	event->times = value & REQUESTS && value & ~REQUESTS;
-	if (event->times && value & ANY_RESPONSE) {
+	if (event->times && value & any) {
 		event->per = nr_bits(bits & others);
 		event->times = event->per + nr_bits(value & others);
 	}
@@ -184,7 +203,7 @@ bool x86_extra_reg_event(const struct x86_pmu *pmu, uint64_t select, bool *count
 		if (s->reg == X86_EXTRA_REG_FRONTEND)
 			frontend(value, &row.event);
 		else
-			offcore(value, s->bits, &row.event);
+			offcore(value, s->bits, s->reg >= X86_EXTRA_REG_OMR_0, &row.event);
 		*counts = row.event.times && x86_pmu_event_select(&row, 1, select, event);
 		return true;
 	}

@@ -362,6 +362,8 @@ static const struct x86_pmu_msr_row intel_msrs[] = {
 	  has_v4,         x86_msr_read_zero,        x86_msr_write_status_set },
 	{ "IA32_PERF_GLOBAL_INUSE",      0x392, 1, X86_PMU_BANK_ONE,   1,
 	  has_v4,         read_inuse,               NULL },
+	{ "MSR_OMR",                     0x3e0, 1, X86_PMU_BANK_ONE,   4,
+	  x86_extra_reg_has_omr, x86_extra_reg_read_omr, x86_extra_reg_write_omr },
 	{ "IA32_PEBS_ENABLE",            0x3f1, 1, X86_PMU_BANK_PEBS,  1,
 	  x86_pebs_in_ds, x86_pebs_read_enable,   x86_pebs_write_enable },
 	{ "MSR_PEBS_DATA_CFG",           0x3f2, 1, X86_PMU_BANK_PEBS,  1,

@@ -324,6 +324,85 @@ static const struct x86_uarch skymont = {
 	.events = skymont_events, .nr_events = ARRAY_SIZE(skymont_events),
 };
 
+/* ---- Nova Lake: Coyote Cove and Arctic Wolf; Diamond Rapids: Panther Cove ---- */
+
+/* Bit 8: the access missed the L2 cache, and the low bits are an off-module response; bit 11: STLB */
+static const uint16_t panther_cove_sources[X86_PEBS_LINES] = {
+	0x02, 0x03, 0x04, 0x1c2, 0x02, 0x122, 0x09, 0x908,
+};
+
+static const uint16_t arctic_wolf_sources[X86_PEBS_LINES] = {
+	0x01, 0x02, 0x03, 0x1c2, 0x01, 0x122, 0x04, 0x908,
+};
+
+/* intel_pnc_event_constraints[] of Linux 7.3 */
+static const struct x86_uarch_rule panther_cove_rules[] = {
+	ANY(0x20, COUNTERS_0_3),
+	ANY(0x79, COUNTERS_0_3),
+	RULE(0x75, 0x02, COUNTERS_0_3),
+	RULE(0x76, 0x01, COUNTERS_0_3),
+	RULE(0xa4, 0x04, COUNTER(0)),
+	RULE(0xa4, 0x08, COUNTER(0)),
+	RULE(0xcd, 0x01, COUNTERS_ALL & ~(COUNTER(0) | COUNTER(1))),
+	RULE(0xcd, 0x02, COUNTER(0) | COUNTER(1)),
+	RANGE(0xd0, 0xd1, COUNTERS_0_3),
+	ANY(0xd4, COUNTERS_0_3),
+	ANY(0xd6, COUNTERS_0_3),
+	ANY(0xdf, COUNTERS_0_3),
+	ANY(0xce, COUNTER(0)),
+	RULE(0xb1, 0x01, COUNTER(3)),
+	RULE(0xb2, 0x01, COUNTERS_0_3),
+	RULE(0xb2, 0x02, COUNTERS_0_3),
+	RULE(0x47, 0x08, COUNTERS_0_3),
+	RULE(0x46, 0x04, COUNTERS_0_3),
+	RULE(0x46, 0x08, COUNTERS_0_3),
+	RULE(0x48, 0x01, COUNTERS_0_3),
+};
+
+#define OMR_EVENTS(code, bits)						\
+	EXTRA_REG(code, 0x01, OMR_0, bits), EXTRA_REG(code, 0x02, OMR_1, bits),	\
+	EXTRA_REG(code, 0x04, OMR_2, bits), EXTRA_REG(code, 0x08, OMR_3, bits)
+
+/* intel_pnc_extra_regs[] */
+static const struct x86_extra_reg_row panther_cove_extra_regs[] = {
+	OMR_EVENTS(0x2a, 0x40ffffff0000ffff),
+	OMR_EVENTS(0x4f, 0x40ffffff0000ffff),
+	OMR_EVENTS(0xd6, 0x40ffffff0000ffff),
+	EXTRA_REG(0xc6, 0x02, FRONTEND, 0x9),
+	EXTRA_REG(0xc6, 0x03, FRONTEND, 0x7fff1f),
+	EXTRA_REG(0xad, 0x40, FRONTEND, 0xf),
+	EXTRA_REG(0xc2, 0x04, FRONTEND, 0x8),
+};
+
+#define panther_cove_events	lion_cove_events
+
+/* intel_arw_event_constraints[] */
+static const struct x86_uarch_rule arctic_wolf_rules[] = {
+	RULE(0xb7, 0x01, COUNTER(0)),
+	RULE(0xb7, 0x02, COUNTER(1)),
+	RULE(0xb7, 0x04, COUNTER(2)),
+	RULE(0xb7, 0x08, COUNTER(3)),
+	RULE(0x75, 0x01, COUNTER(0)),
+	RULE(0x75, 0x02, COUNTER(1)),
+	RULE(0xd3, 0x21, COUNTER(0)),
+	RULE(0xd3, 0x22, COUNTER(0)),
+};
+
+/* intel_arw_extra_regs[] */
+static const struct x86_extra_reg_row arctic_wolf_extra_regs[] = {
+	OMR_EVENTS(0xb7, 0xc0ffffffffffffff),
+};
+
+static const struct x86_uarch arctic_wolf = {
+	.name = "arctic-wolf", .version = X86_PMU_INTEL_V6, .gp = 8, .fixed = 0x77,
+	.core_type = X86_PMU_CORE_ATOM, .lbr = X86_LBR_ARCH,
+	.pebs = X86_PEBS_ARCHITECTURAL, .pebs_sources = arctic_wolf_sources,
+	.unreported = UINT64_C(0x70) << X86_PMU_GLOBAL_FIXED,
+	.extra_regs = arctic_wolf_extra_regs, .nr_extra_regs = ARRAY_SIZE(arctic_wolf_extra_regs),
+	.events = skymont_events, .nr_events = ARRAY_SIZE(skymont_events),
+	.rules = arctic_wolf_rules, .nr_rules = ARRAY_SIZE(arctic_wolf_rules),
+};
+
 const struct x86_uarch x86_uarch_intel[] = {
 	{
 		.name = "haswell", .version = X86_PMU_INTEL_V3, .gp = 4, .fixed = 0x7,
@@ -373,6 +452,19 @@ const struct x86_uarch x86_uarch_intel[] = {
 		.unreported = UINT64_C(0x300) | UINT64_C(8) << X86_PMU_GLOBAL_FIXED,
 		.models = { { 6, 0xbd, 0xbd }, { 6, 0xc5, 0xc6 }, { 6, 0xcc, 0xcc } },
 		TABLES(lion_cove),
+	}, {
+		.name = "nova-lake", .version = X86_PMU_INTEL_V6, .gp = 10, .fixed = 0xf,
+		.core_type = X86_PMU_CORE_CORE, .other = &arctic_wolf, .nr_metrics = 8,
+		.lbr = X86_LBR_ARCH, .pebs = X86_PEBS_ARCHITECTURAL,
+		.pebs_sources = panther_cove_sources,
+		.unreported = UINT64_C(0x300) | UINT64_C(8) << X86_PMU_GLOBAL_FIXED,
+		.models = { { 18, 0x01, 0x01 }, { 18, 0x03, 0x03 } },
+		TABLES(panther_cove),
+	}, {
+		.name = "diamond-rapids", .version = X86_PMU_INTEL_V6, .gp = 10, .fixed = 0xf,
+		.nr_metrics = 8, .lbr = X86_LBR_ARCH, .pebs = X86_PEBS_ARCHITECTURAL,
+		.pebs_sources = panther_cove_sources, .models = { { 19, 0x01, 0x01 } },
+		TABLES(panther_cove),
 	}, {
 		/* Darkmont: events and extra registers of Skymont */
 		.name = "clearwater-forest", .version = X86_PMU_INTEL_V6, .gp = 8, .fixed = 0x77,

@@ -8,6 +8,9 @@
 /* Response bits besides "any" on most microarchitectures: each adds one share of the count */
 #define SHARES	21
 
+/* Any response to an off-module request */
+#define OMR_ANY	BIT(62)
+
 /*
  * Return the count of counter 0 for SHARES times 1 load, 2 stores, 3 cache references, 5 calls and
  * 7 returns
@@ -103,6 +106,16 @@ static void test_extra_reg(void)
 	EXPECT(second(0x12a, MSR_OFFCORE_RSP_0, 0x9e7fa000001) == 1);
 	EXPECT(second(0x3c6, MSR_PEBS_FRONTEND, 0x14) == 28 * SHARES);
 	EXPECT(second(0x40ad, MSR_PEBS_FRONTEND, 0xf) && !put(MSR_OFFCORE_RSP_0, BIT(44)));
+
+	/* OMR of any response, of memory; each unit mask has a register of its own */
+	EXPECT(make("diamond-rapids"));
+	EXPECT(second(0x12a, MSR_OMR, OMR_ANY | 1) == SHARES);
+	EXPECT(second(0x82a, MSR_OMR + 3, OMR_ANY | 2) == 2 * SHARES);
+	EXPECT(second(0x44f, MSR_OMR + 2, OMR_ANY | 3) == 3 * SHARES);
+	EXPECT(second(0x12a, MSR_OMR, 0xfffff000000001) == 1);
+	EXPECT(!put(MSR_OMR, BIT(16)) && !put(MSR_OFFCORE_RSP_0, 0));
+	EXPECT(make_uarch(x86_uarch_find("nova-lake")->other));
+	EXPECT(second(0x1b7, MSR_OMR, OMR_ANY | 9) == SHARES && !put(MSR_OMR, BIT(56)));
 
 	EXPECT(make("haswell"));
 	EXPECT(!put(MSR_PEBS_FRONTEND, 0) && put(MSR_OFFCORE_RSP_1, 0x3fffff8fff));

@@ -26,6 +26,8 @@ static void test_models(void)
 		{ "granite-rapids", 0x000a06d1 },	/* Xeon 6980P */
 		{ "alder-lake", 0x00090672 },		/* Core i9-12900K */
 		{ "lunar-lake", 0x000b06d1 },		/* Core Ultra 7 258V */
+		{ "nova-lake", 0x00300f10 },		/* family 18, model 1 */
+		{ "diamond-rapids", 0x00400f10 },	/* family 19, model 1 */
 		{ "clearwater-forest", 0x000d06d0 },	/* Xeon 6+ */
 		{ "zen1", 0x00800f12 },			/* EPYC 7601 */
 		{ "zen2", 0x00830f10 },			/* EPYC 7742 */
