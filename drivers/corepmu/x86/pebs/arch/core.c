@@ -197,7 +197,8 @@ void x86_pebs_arch_reset(const struct x86_desc *desc)
 	u64 left;
 
 	x86_pebs_arch_stop();
-	for (left = desc->pebs_counters; left; left &= left - 1) {
+	/* Also counters without PEBS can have PEBS_ARCH_ALLOW. */
+	for (left = desc->pebs_counters | desc->pebs_recorded; left; left &= left - 1) {
 		x86_forget_cfg_c(__ffs64(left));
 		x86_set_cfg_c(__ffs64(left), 0);
 	}
