@@ -66,6 +66,7 @@
 #define EVENT_STORES			0x4382d0
 #define EVENT_LOAD_LATENCY		0x4305d0
 #define EVENT_STORE_LATENCY		0x4306d0
+#define EVENT_STORE_SAMPLE		0x4302cd
 #define LOW(n)				(BIT(n) - 1)
 #define BEFORE(n)			((BIT(48) - (n)) & LOW(48))
 
@@ -467,22 +468,35 @@ static void test_arch_record(void)
 	EXPECT(!get(MSR_CORE_PERF_GLOBAL_STATUS));
 }
 
-/* MEM_UOPS_RETIRED.STORE_LATENCY, .LOAD_LATENCY; data sources of Crestmont and later atoms */
-static void test_arch_atom(void)
+/* MEM_UOPS_RETIRED.STORE_LATENCY, .LOAD_LATENCY; data sources of atoms and of Panther Cove */
+static void test_arch_sources(void)
 {
 	static const struct x86_pebs_access memory = { .stores = true, .store = 0x7001c0 };
+	const struct {
+		const struct x86_uarch *uarch;
+		uint64_t event;
+		uint64_t source;
+	} rows[] = {
+		{ x86_uarch_find("diamond-rapids"), EVENT_STORE_SAMPLE, 0x908 },
+		{ x86_uarch_find("nova-lake"), EVENT_STORE_SAMPLE, 0x908 },
+		{ x86_uarch_find("nova-lake")->other, EVENT_STORE_LATENCY, 0x908 },
+		{ x86_uarch_find("clearwater-forest"), EVENT_STORE_LATENCY, 0x4a },
+	};
+	size_t i;
 
-	memset(&cpu, 0, sizeof(cpu));
-	x86_pmu_uarch_defaults(&cpu.config, x86_uarch_find("clearwater-forest"));
-	start_arch(1);
-	EXPECT(put(MSR_P6_EVNTSEL0, EVENT_STORE_LATENCY) && put(MSR_P6_PMC0, BEFORE(2)));
-	EXPECT(put(MSR_IA32_PMC_V6_GP0_CFG_C, ARCH_PEBS_EN | ARCH_PEBS_AUX));
-	EXPECT(put(MSR_CORE_PERF_GLOBAL_CTRL, 1));
-	step();
-	cpu.counts[X86_PMU_STORES][X86_PMU_USER]++;
-	x86_pmu_step(&cpu.pmu, IP, &memory);
-	EXPECT(cpu.memory[8] == 0x7001c0 && cpu.memory[13] == 0x4a &&
-	       cpu.memory[14] == (230 | 230ULL << 32));
+	for (i = 0; i < ARRAY_SIZE(rows); i++) {
+		memset(&cpu, 0, sizeof(cpu));
+		x86_pmu_uarch_defaults(&cpu.config, rows[i].uarch);
+		start_arch(1);
+		EXPECT(put(MSR_P6_EVNTSEL0, rows[i].event) && put(MSR_P6_PMC0, BEFORE(2)));
+		EXPECT(put(MSR_IA32_PMC_V6_GP0_CFG_C, ARCH_PEBS_EN | ARCH_PEBS_AUX));
+		EXPECT(put(MSR_CORE_PERF_GLOBAL_CTRL, 1));
+		step();
+		cpu.counts[X86_PMU_STORES][X86_PMU_USER]++;
+		x86_pmu_step(&cpu.pmu, IP, &memory);
+		EXPECT(cpu.memory[8] == 0x7001c0 && cpu.memory[13] == rows[i].source &&
+		       cpu.memory[14] == (230 | 230ULL << 32));
+	}
 
 	EXPECT(put(MSR_P6_EVNTSEL0, EVENT_LOAD_LATENCY) && put(MSR_P6_PMC0, 0));
 	cpu.counts[X86_PMU_SLOW_LOADS][X86_PMU_USER] += 5;
@@ -570,7 +584,7 @@ static const struct model_test tests[] = {
 	{ "loads above the latency threshold count", test_latency },
 	{ "architectural: CPUID and registers report PEBS", test_arch_reported },
 	{ "architectural: a record has the enabled groups", test_arch_record },
-	{ "architectural: atoms have load latency and store latency", test_arch_atom },
+	{ "architectural: load latency and store latency, by CPU type", test_arch_sources },
 	{ "architectural: a record can have fragments", test_arch_fragments },
 	{ "architectural: the buffer may be full, unmapped or off", test_arch_buffer },
 	{ "architectural: a fixed-function counter writes records", test_arch_fixed_counter },
