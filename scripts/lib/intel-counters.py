@@ -201,14 +201,16 @@ class Uarch:
             if not counters:
                 continue
             if first != last or bits not in (0xFF, 0xFFFF):
-                sys.exit(f"intel-counters.py: {self.kernel} has more than events in {CORE}.")
+                sys.exit(f"intel-counters.py: {self.kernel} in {CORE} has a constraint "
+                         f"that is not on one event ({first:#x} to {last:#x}, mask {bits:#x}).")
             if bits == 0xFF:
                 self.events[first] = counters
             elif first not in self.named:
                 self.named[first] = counters & DEFAULT
         empty = [f"{code:#06x}" for code, counters in self.named.items() if not counters]
         if empty:
-            sys.exit(f"intel-counters.py: {self.name}: no counter in common: {' '.join(empty)}")
+            sys.exit(f"intel-counters.py: {self.name}: perf's lists and the kernel share "
+                     f"no counter for {' '.join(empty)}: add rows to RESOLVED.")
 
     def resolve(self):
         """Apply RESOLVED."""
@@ -228,7 +230,8 @@ class Uarch:
             if not counters:
                 continue
             if first != last or bits != 0xFF:
-                sys.exit(f"intel-counters.py: {self.kernel} has more than events in {CORE}.")
+                sys.exit(f"intel-counters.py: {self.kernel} in {CORE} has a constraint "
+                         f"that is not on one event ({first:#x} to {last:#x}, mask {bits:#x}).")
             self.events[first] = counters
 
     def add(self, new, old, directory):
@@ -322,7 +325,7 @@ def kernel_tables(new):
             elif macro == "INTEL_UBIT_EVENT_CONSTRAINT":
                 rows.append((value[0], value[0], 0xFF | value[0], value[1]))
             else:
-                sys.exit(f"intel-counters.py: {CORE} has a {macro}, which is not known.")
+                sys.exit(f"intel-counters.py: {CORE} has the unknown macro {macro}: add it here.")
         tables[name] = rows
     return tables
 
