@@ -455,7 +455,7 @@ void count_gen_add(struct qemu_plugin_insn *insn, struct count_block *b, unsigne
 
 /**
  * count_gen_conditional() - instrument a conditional branch
- * @at: the instruction after whose begin the branch is certain to execute, or the branch
+ * @at: the branch, or an earlier instruction: once it begins, the branch is certain to execute
  * @insn: the branch
  * @b: its block, which the branch ends
  * @distance: bytes from the next instruction to the branch's target

@@ -26,8 +26,8 @@ void stats_print(void (*print_vcpu)(FILE *f, unsigned int vcpu))
 	if (stats_file) {
 		f = fopen(stats_file, "w");
 		if (!f) {
-			plugin_refuse("cannot write '%s' (%s): name another file by stats=", stats_file,
-				      strerror(errno));
+			plugin_refuse("cannot write '%s' (%s): name another file by stats=",
+				      stats_file, strerror(errno));
 			return;
 		}
 	} else if (!plugin_verbose) {

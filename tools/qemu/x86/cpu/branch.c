@@ -420,7 +420,7 @@ void x86_branch_gen_start(struct qemu_plugin_tb *tb, enum x86_pmu_ring ring,
 /**
  * x86_branch_gen() - instrument a branch
  * @tb: its block
- * @at: the instruction after whose begin the branch is certain to execute, or the branch
+ * @at: the branch, or an earlier instruction: once it begins, the branch is certain to execute
  * @insn: the branch
  * @ring: its ring
  * @class: its class

@@ -530,7 +530,7 @@ static const struct ktap_case cases[] = {
 	{ "groups of both CPU types are refused", groups_are_of_one_kind },
 	{ "a CPU's events are of its type", cpus_of_one_kind },
 	{ "generic events of either CPU type count", generic_of_a_kind },
-	{ "a task's generic event counts on one CPU type, a CPU's on its own type", generic_of_none },
+	{ "a task's generic event counts on one CPU type, a CPU's on its type", generic_of_none },
 	{ "raw events of a task count on one CPU type", raw_of_none },
 	{ "either CPU type samples", samples },
 };

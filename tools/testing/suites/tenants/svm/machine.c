@@ -43,7 +43,7 @@ static int load(const char *path, const char *options)
 }
 
 /**
- * load_modules() - load KVM's modules, in the order of their names, which is that of their needs
+ * load_modules() - load KVM's modules, in the order of their names: none needs a later one
  * @options: module parameters of kvm_amd
  *
  * Return: false if the running test has failed
