@@ -111,9 +111,16 @@ static void set_alarm(unsigned int vcpu, uint64_t instructions)
 	arm64_pmu_set_alarm(pmus[vcpu], instructions);
 }
 
+/* Return a vCPU's PMU, with all branches recorded. */
+static struct arm64_pmu *up_to_date(unsigned int vcpu)
+{
+	arm64_branch_flush(vcpu);
+	return pmus[vcpu];
+}
+
 static void reached(unsigned int vcpu)
 {
-	arm64_pmu_check(pmus[vcpu]);
+	arm64_pmu_check(up_to_date(vcpu));
 }
 
 static uint32_t needs(unsigned int vcpu)
@@ -128,7 +135,7 @@ static bool is_flags(enum arm64_pmu_reg reg)
 
 static uint64_t hook_read(unsigned int vcpu, enum arm64_pmu_reg reg, unsigned int n)
 {
-	uint64_t value = arm64_pmu_read(pmus[vcpu], reg, n);
+	uint64_t value = arm64_pmu_read(up_to_date(vcpu), reg, n);
 
 	if (is_flags(reg))
 		arm64_deliver_update(vcpu, true);
@@ -137,23 +144,23 @@ static uint64_t hook_read(unsigned int vcpu, enum arm64_pmu_reg reg, unsigned in
 
 static void hook_write(unsigned int vcpu, enum arm64_pmu_reg reg, unsigned int n, uint64_t value)
 {
-	arm64_pmu_write(pmus[vcpu], reg, n, value);
+	arm64_pmu_write(up_to_date(vcpu), reg, n, value);
 	arm64_deliver_update(vcpu, is_flags(reg));
 }
 
 static uint64_t hook_read_brbe(unsigned int vcpu, enum arm64_brbe_reg reg, unsigned int n)
 {
-	return arm64_brbe_read(pmus[vcpu], reg, n);
+	return arm64_brbe_read(up_to_date(vcpu), reg, n);
 }
 
 static void hook_write_brbe(unsigned int vcpu, enum arm64_brbe_reg reg, uint64_t value)
 {
-	arm64_brbe_write(pmus[vcpu], reg, value);
+	arm64_brbe_write(up_to_date(vcpu), reg, value);
 }
 
 static void hook_mdcr_changed(unsigned int vcpu)
 {
-	arm64_pmu_refresh(pmus[vcpu]);
+	arm64_pmu_refresh(up_to_date(vcpu));
 	arm64_deliver_update(vcpu, false);
 }
 
@@ -191,6 +198,7 @@ static void print_vcpu(FILE *f, unsigned int vcpu)
 
 	if (!pmu)
 		return;
+	arm64_branch_flush(vcpu);
 	for (i = 0; i < ARM64_PMU_REGS; i++) {
 		fprintf(f, "cpu%u.mrs.%s %lu\n", vcpu, arm64_pmu_reg_name(i), pmu->reads[i]);
 		fprintf(f, "cpu%u.msr.%s %lu\n", vcpu, arm64_pmu_reg_name(i), pmu->writes[i]);

@@ -10,6 +10,7 @@
 
 #include "arm64/brbe/brbe.h"
 #include "arm64/registers/model.h"
+#include "common/plugin.h"
 
 #define BIT(n)		(UINT64_C(1) << (n))
 
@@ -136,12 +137,48 @@ uint32_t arm64_brbe_needs(const struct arm64_pmu *pmu)
 	return pmu->brbe.levels ? RECORD_KINDS : 0;
 }
 
+static unsigned int types_of(uint64_t fcr)
+{
+	static const struct {
+		enum arm64_branch_type type;
+		uint64_t bit;
+	} types[] = {
+		{ ARM64_BRANCH_JUMP, FCR_DIRECT },
+		{ ARM64_BRANCH_INDIRECT, FCR_INDIRECT },
+		{ ARM64_BRANCH_CALL, FCR_DIRCALL },
+		{ ARM64_BRANCH_INDIRECT_CALL, FCR_INDCALL },
+		{ ARM64_BRANCH_RETURN, FCR_RTN },
+		{ ARM64_BRANCH_CONDITIONAL, FCR_CONDDIR },
+	};
+	unsigned int i, chosen = 0;
+
+	for (i = 0; i < ARRAY_SIZE(types); i++)
+		if (!(fcr & types[i].bit) != !(fcr & FCR_ENI))
+			chosen |= 1u << types[i].type;
+	return chosen;
+}
+
+/* EL0 may depend on HCR_EL2.TGE, see levels_of(). */
+static unsigned int simple_levels(const struct arm64_pmu *pmu)
+{
+	const struct arm64_brbe *b = &pmu->brbe;
+	bool user = b->cr[EL1] & CR_E0BRE && (!pmu->config->has_el2 || b->cr[EL2] & CR_E0BRE);
+
+	if (pmu->config->brbe.lose || pmu->config->brbe.tear)
+		return 0;
+	return (user ? 1u << ARM64_PMU_EL0 : 0) |
+	       (b->cr[EL1] & CR_EXBRE ? 1u << ARM64_PMU_EL1 : 0) |
+	       (b->cr[EL2] & CR_EXBRE ? 1u << ARM64_PMU_EL2 : 0);
+}
+
 /* Set the levels with branches that the CPU reports, after the change of a register. */
 static uint64_t update(struct arm64_pmu *pmu)
 {
 	unsigned int levels = levels_of(pmu);
 	uint64_t cycles;
 
+	pmu->brbe.types = types_of(pmu->brbe.fcr);
+	pmu->brbe.simple = simple_levels(pmu);
 	if (levels == pmu->brbe.levels)
 		return 0;
 	if (levels)
@@ -193,33 +230,12 @@ static bool every(uint64_t n, uint64_t i)
 static bool is_chosen(struct arm64_pmu *pmu, const struct arm64_branch *branch)
 {
 	const struct arm64_brbe *b = &pmu->brbe;
-	uint64_t bit;
 
 	if (branch->type >= ARM64_BRANCH_EXCEPTION)
 		return b->cr[branch->target == ARM64_PMU_EL2 ? EL2 : EL1] & CR_EXCEPTION;
-	switch (branch->type) {
-	case ARM64_BRANCH_ERET:
+	if (branch->type == ARM64_BRANCH_ERET)
 		return b->cr[branch->source == ARM64_PMU_EL2 ? EL2 : EL1] & CR_ERTN;
-	case ARM64_BRANCH_JUMP:
-		bit = FCR_DIRECT;
-		break;
-	case ARM64_BRANCH_INDIRECT:
-		bit = FCR_INDIRECT;
-		break;
-	case ARM64_BRANCH_CALL:
-		bit = FCR_DIRCALL;
-		break;
-	case ARM64_BRANCH_INDIRECT_CALL:
-		bit = FCR_INDCALL;
-		break;
-	case ARM64_BRANCH_RETURN:
-		bit = FCR_RTN;
-		break;
-	default:
-		bit = FCR_CONDDIR;
-		break;
-	}
-	return !(b->fcr & bit) != !(b->fcr & FCR_ENI);
+	return b->types >> branch->type & 1;
 }
 
 /* Check that BRBCR_EL1 and, with EL2, BRBCR_EL2 have a bit. */
@@ -292,6 +308,22 @@ void arm64_brbe_branch(struct arm64_pmu *pmu, const struct arm64_branch *branch)
 	/* A counter may have overflowed at a level that prohibits records. */
 	if (branch->source != branch->target)
 		arm64_pmu_check_freeze(pmu);
+}
+
+/**
+ * arm64_brbe_skip() - record branches that later records will overwrite
+ * @pmu: the PMU of this thread's CPU
+ * @nr: number of records
+ * @cycles: count of cycles at the last of them
+ */
+void arm64_brbe_skip(struct arm64_pmu *pmu, unsigned int nr, uint64_t cycles)
+{
+	struct arm64_brbe *b = &pmu->brbe;
+
+	b->records += nr;
+	b->top = (b->top + nr) % pmu->config->brbe.records;
+	b->cycles = cycles;
+	b->gap = false;
 }
 
 /* ---- registers ---- */

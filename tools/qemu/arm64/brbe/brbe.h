@@ -109,6 +109,9 @@ struct arm64_brbe_record {
  * @ts: BRBTS_EL1
  * @inject: BRBINFINJ_EL1, BRBSRCINJ_EL1 and BRBTGTINJ_EL1
  * @levels: bitmap of the levels with branches that the CPU reports
+ * @types: bitmap of the types of branches to record, without exceptions and exception returns
+ * @simple: bitmap of the levels where @types alone decides on a branch within the level; 0 with
+ *	faults
  * @gap: the next record is the first one after a prohibited region
  * @cycles: the CPU's count of cycles at the youngest record
  * @records: statistics: number of records
@@ -121,6 +124,8 @@ struct arm64_brbe {
 	uint64_t ts;
 	struct arm64_brbe_record inject;
 	unsigned int levels;
+	unsigned int types;
+	unsigned int simple;
 	bool gap;
 	uint64_t cycles;
 	uint64_t records;
@@ -133,6 +138,7 @@ const char *arm64_brbe_config_error(const struct arm64_pmu_config *config);
 uint64_t arm64_brbe_read(struct arm64_pmu *pmu, enum arm64_brbe_reg reg, unsigned int n);
 void arm64_brbe_write(struct arm64_pmu *pmu, enum arm64_brbe_reg reg, uint64_t value);
 void arm64_brbe_branch(struct arm64_pmu *pmu, const struct arm64_branch *branch);
+void arm64_brbe_skip(struct arm64_pmu *pmu, unsigned int nr, uint64_t cycles);
 
 /* For the model */
 void arm64_brbe_reset(struct arm64_pmu *pmu);

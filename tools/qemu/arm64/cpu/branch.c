@@ -10,7 +10,6 @@
  * If a level's branches are not reported, its blocks do not call back, except for the block that an
  * exception returns to. QEMU's function that delivers exceptions reports them.
  */
-#include "arm64/brbe/record.h"
 #include "arm64/cpu/branch.h"
 #include "arm64/cpu/decode.h"
 #include "arm64/cpu/exceptions.h"
@@ -27,6 +26,11 @@
 #define PENDING_LEVEL_SHIFT	32
 #define PENDING_LEVEL		UINT64_C(3)
 #define PENDING_KNOWN_SHIFT	40	/* bitmap of levels, and KNOWN_ALWAYS; see is_known() */
+#define PENDING_PREDICTOR_SHIFT	48	/* index in struct count_predictor */
+#define PENDING_PREDICTOR	UINT64_C(0x7ff)
+
+/* Number of branches in struct trail that the PMU has yet to record */
+#define PASSED_MAX		256
 
 /* An exception return needs no address if the branches of its level are not reported. */
 #define KNOWN_ALWAYS		(1u << ARM64_PMU_LEVELS)
@@ -50,28 +54,48 @@ struct score {
 PMU_SCORE_SIZE(struct score);
 
 /**
+ * struct passed - a branch of trail.passed, within one level; it may not be taken
+ * @pending: score.pending
+ * @from: address of the branch
+ * @to: address of the instruction executed after the branch
+ * @cycles: the vCPU's count of cycles
+ */
+struct passed {
+	uint64_t pending;
+	uint64_t from;
+	uint64_t to;
+	uint64_t cycles;
+};
+
+/**
  * struct trail - the fields of a vCPU that only C code uses
  * @score: the vCPU's score, NULL before software turns branch records on. All vCPUs exist then, so
  *	the score does not move
  * @pmu: the vCPU's PMU
  * @predictor: the vCPU's predictor
  * @levels: bitmap of the levels with reported branches
+ * @quick: levels for block_begins() to note branches within; arm64_branch_flush() sets it to 0
  * @pc: the program counter
  * @block: address of the block that called back last
  * @wide: the next block calls back, at any level
  * @ending: the pending branch is the last one to report
  * @clock: the vCPU's count of cycles
+ * @nr_passed: number of branches in @passed
+ * @passed: the branches since arm64_branch_flush()
  */
 static struct trail {
 	struct score *score;
 	struct arm64_pmu *pmu;
 	struct count_predictor *predictor;
 	unsigned int levels;
+	unsigned int quick;
 	const uint64_t *pc;
 	uint64_t block;
 	bool wide;
 	bool ending;
 	struct count_clock clock;
+	unsigned int nr_passed;
+	struct passed passed[PASSED_MAX];
 } trails[PMU_VCPUS_MAX];
 
 static struct qemu_plugin_scoreboard *scores;
@@ -140,18 +164,22 @@ static uint64_t address_of(const struct trail *t, uint64_t pending)
 	return t->block + (pending & PENDING_OFFSET);
 }
 
-static void set_heads(struct score *s, unsigned int levels)
+static void set_heads(struct trail *t, unsigned int levels)
 {
 	unsigned int level;
 
 	for (level = 0; level < ARM64_PMU_LEVELS; level++)
-		s->heads[level] = levels >> level & 1;
-	s->any = levels;
+		t->score->heads[level] = levels >> level & 1;
+	t->score->any = levels;
+	t->quick = 0;
 }
 
 /* The CPU where a branch ends: its level, and A64 in AArch64 state */
 #define STATE_LEVEL		3u
 #define STATE_A64		4u
+
+/* In the userdata of block_begins(), above the state: its level's bit, if in AArch64 state */
+#define BEGINS_QUICK_SHIFT	8
 
 static unsigned int state_of(unsigned int level, bool is_a64)
 {
@@ -175,7 +203,8 @@ static void report_pending(const struct trail *t, uint64_t pending, uint64_t to,
 		.cycles = count_cycles(&t->clock, ARM64_PMU_LEVELS),
 	};
 
-	arm64_brbe_branch(t->pmu, &b, !(conditional & next));
+	if (!(conditional && next))
+		arm64_brbe_branch(t->pmu, &b);
 }
 
 /* Restore the callbacks of blocks, once the pending branch, if any, is reported. */
@@ -187,7 +216,7 @@ static void settle(struct trail *t)
 		t->levels = 0;
 	t->ending = false;
 	t->wide = false;
-	set_heads(t->score, t->levels);
+	set_heads(t, t->levels);
 }
 
 /* Report the pending branch, if any, with its target and the state of the CPU there. */
@@ -201,13 +230,81 @@ static void went(struct trail *t, uint64_t to, unsigned int state)
 	settle(t);
 }
 
-static void block_begins(unsigned int vcpu, void *state)
+/*
+ * Record the branches in trail.passed. A record needs no contents if enough records follow it. The
+ * first loop has no branch that depends on the guest's: the host would mispredict them.
+ */
+static void record_passed(struct trail *t)
+{
+	unsigned int i, nr = 0, skipped = 0, n = t->nr_passed, types = t->pmu->brbe.types;
+	unsigned int depth = t->pmu->config->brbe.records;
+	struct {
+		uint8_t index;
+		bool mispredicted;
+	} taken[PASSED_MAX + 1];
+
+	for (i = 0; i < n; i++) {
+		const struct passed *b = &t->passed[i];
+		bool is_taken = (b->to != b->from + INSN_SIZE) |
+				!(b->pending & PENDING_CONDITIONAL);
+
+		taken[nr].index = i;
+		taken[nr].mispredicted = count_predict(t->predictor,
+						       b->pending >> PENDING_PREDICTOR_SHIFT &
+						       PENDING_PREDICTOR, is_taken);
+		nr += is_taken & types >> (b->pending >> PENDING_TYPE_SHIFT & PENDING_TYPE);
+	}
+	t->nr_passed = 0;
+	if (nr > depth) {
+		skipped = nr - depth;
+		arm64_brbe_skip(t->pmu, skipped, t->passed[taken[skipped - 1].index].cycles);
+	}
+	for (i = skipped; i < nr; i++) {
+		const struct passed *b = &t->passed[taken[i].index];
+
+		arm64_brbe_branch(t->pmu, &(struct arm64_branch) {
+			.from = b->from, .to = b->to, .cycles = b->cycles,
+			.type = b->pending >> PENDING_TYPE_SHIFT & PENDING_TYPE,
+			.source = level_of(b->pending), .target = level_of(b->pending),
+			.mispredicted = taken[i].mispredicted,
+		});
+	}
+}
+
+/* Called in place of block_begins() in all cases that trail.quick excludes. */
+static __attribute__((noinline)) void block_begins_slowly(unsigned int vcpu, uintptr_t state)
 {
 	struct trail *t = &trails[vcpu];
 	uint64_t pc = *t->pc;
 
-	went(t, pc, (uintptr_t)state);
+	if (t->score->pending || t->ending || t->wide) {
+		arm64_branch_flush(vcpu);
+		went(t, pc, state);
+	}
 	t->block = pc;
+	if (!t->ending && !t->wide && !count_follows)
+		t->quick = t->levels & t->pmu->brbe.simple;
+}
+
+static void block_begins(unsigned int vcpu, void *userdata)
+{
+	struct trail *t = &trails[vcpu];
+	uint64_t pc = *t->pc, pending = t->score->pending;
+	uintptr_t state = (uintptr_t)userdata;
+	struct passed *b = &t->passed[t->nr_passed];
+
+	if (!(pending >> PENDING_KNOWN_SHIFT & state >> BEGINS_QUICK_SHIFT & t->quick)) {
+		block_begins_slowly(vcpu, state & (STATE_LEVEL | STATE_A64));
+		return;
+	}
+	t->score->pending = 0;
+	b->pending = pending;
+	b->from = address_of(t, pending);
+	b->to = pc;
+	b->cycles = count_cycles(&t->clock, ARM64_PMU_LEVELS);
+	t->block = pc;
+	if (++t->nr_passed == PASSED_MAX)
+		record_passed(t);
 }
 
 /* Called when an exception return begins: the next block has to call back, at any level. */
@@ -217,7 +314,7 @@ static void eret_begins(unsigned int vcpu, void *userdata)
 
 	(void)userdata;
 	t->wide = true;
-	set_heads(t->score, ALL_LEVELS);
+	set_heads(t, ALL_LEVELS);
 }
 
 static bool is_recording(unsigned int vcpu)
@@ -226,6 +323,32 @@ static bool is_recording(unsigned int vcpu)
 }
 
 /* ---- for the PMU ---- */
+
+/**
+ * arm64_branch_flush() - have the PMU record all branches before the one being executed
+ * @vcpu: index of the vCPU; called in its thread, or with all vCPUs stopped
+ *
+ * Called before the PMU reads or changes what records depend on.
+ */
+void arm64_branch_flush(unsigned int vcpu)
+{
+	struct trail *t = &trails[vcpu];
+
+	if (t->nr_passed)
+		record_passed(t);
+	t->quick = 0;
+}
+
+/**
+ * arm64_branch_flush_all() - call arm64_branch_flush() for all vCPUs, which are stopped
+ */
+void arm64_branch_flush_all(void)
+{
+	unsigned int i;
+
+	for (i = 0; i < pmu_qemu_vcpus(); i++)
+		arm64_branch_flush(i);
+}
 
 /**
  * arm64_branch_record() - set the levels with reported branches
@@ -241,6 +364,7 @@ uint64_t arm64_branch_record(unsigned int vcpu, struct arm64_pmu *pmu, unsigned 
 	struct score *s = plugin_api.scoreboard_find(scores, vcpu);
 	struct trail *t = &trails[vcpu];
 
+	arm64_branch_flush(vcpu);
 	t->score = s;
 	t->pmu = pmu;
 	t->predictor = count_predictor(vcpu);
@@ -249,12 +373,12 @@ uint64_t arm64_branch_record(unsigned int vcpu, struct arm64_pmu *pmu, unsigned 
 	t->ending = !levels && s->any && is_known(t, s->pending);
 	if (t->ending) {
 		/* The next block has to call back, at any level. */
-		set_heads(s, ALL_LEVELS);
+		set_heads(t, ALL_LEVELS);
 	} else {
 		s->pending = 0;
 		t->wide = false;
 		t->levels = levels;
-		set_heads(s, levels);
+		set_heads(t, levels);
 	}
 	return count_cycles(&t->clock, ARM64_PMU_LEVELS);
 }
@@ -276,6 +400,7 @@ void arm64_branch_exception(unsigned int vcpu, int exception)
 
 	if (!is_recording(vcpu))
 		return;
+	arm64_branch_flush(vcpu);
 	pc = arm64_qemu_pc(vcpu);
 	if ((exception == EXCP_UDEF || exception == EXCP_HYP_TRAP) && t->score->pending &&
 	    address_of(t, t->score->pending) == pc) {
@@ -300,13 +425,14 @@ void arm64_branch_delivered(unsigned int vcpu, const struct arm64_qemu_exception
 	/* A call of QEMU's built-in firmware (PSCI) has returned already. */
 	if (!is_recording(vcpu) || (to == e->pc && level == e->level))
 		return;
+	arm64_branch_flush(vcpu);
 	b = (struct arm64_branch) {
 		.from = e->pc, .to = to, .type = type_of_exception(e->number),
 		.source = e->level, .target = level, .from_a32 = !e->is_a64,
 		.to_a32 = !arm64_qemu_is_a64(vcpu),
 		.cycles = count_cycles(&trails[vcpu].clock, ARM64_PMU_LEVELS),
 	};
-	arm64_brbe_branch(trails[vcpu].pmu, &b, true);
+	arm64_brbe_branch(trails[vcpu].pmu, &b);
 }
 
 /* ---- generated code ---- */
@@ -323,6 +449,8 @@ void arm64_branch_gen_start(struct qemu_plugin_tb *tb, enum arm64_pmu_level leve
 
 	if (!count_is_live(ARM64_PMU_RECORDS))
 		return;
+	if (state & STATE_A64)
+		state |= (uintptr_t)1 << (BEGINS_QUICK_SHIFT + level);
 	slot.offset += level * sizeof(uint64_t);
 	plugin_api.register_vcpu_tb_exec_cond_cb(tb, block_begins, 0, PLUGIN_COND_NE, slot, 0,
 						 (void *)state);
@@ -340,10 +468,13 @@ void arm64_branch_gen(struct qemu_plugin_tb *tb, struct qemu_plugin_insn *at,
 		      struct qemu_plugin_insn *insn, enum arm64_pmu_level level, unsigned int class)
 {
 	uint64_t offset = plugin_api.insn_vaddr(insn) - plugin_api.tb_vaddr(tb);
+	uint64_t predictor = count_predictor_index(class & ARM64_INSN_CONDITIONAL,
+						   plugin_api.insn_vaddr(insn) + INSN_SIZE);
 	uint64_t known = class & ARM64_INSN_ERET ? KNOWN_ALWAYS : 1u << level;
 	uint64_t pending = PENDING | offset | (uint64_t)type_of(class) << PENDING_TYPE_SHIFT |
 			   (class & ARM64_INSN_CONDITIONAL ? PENDING_CONDITIONAL : 0) |
-			   (uint64_t)level << PENDING_LEVEL_SHIFT | known << PENDING_KNOWN_SHIFT;
+			   (uint64_t)level << PENDING_LEVEL_SHIFT |
+			   known << PENDING_KNOWN_SHIFT | predictor << PENDING_PREDICTOR_SHIFT;
 
 	if (!count_is_live(ARM64_PMU_RECORDS))
 		return;

@@ -13,6 +13,8 @@
 
 void arm64_branch_init(void);
 uint64_t arm64_branch_record(unsigned int vcpu, struct arm64_pmu *pmu, unsigned int levels);
+void arm64_branch_flush(unsigned int vcpu);
+void arm64_branch_flush_all(void);
 
 /* An exception is about to be taken (the number is QEMU's); an exception has been taken */
 void arm64_branch_exception(unsigned int vcpu, int exception);

@@ -209,6 +209,7 @@ void arm64_count_init(void (*reached)(unsigned int vcpu), uint32_t (*needs)(unsi
 		.stores		= ARM64_PMU_KINDS,
 		.level		= arm64_qemu_level,
 		.pc		= arm64_qemu_pc,
+		.changed	= arm64_branch_flush_all,
 		.reached	= reached,
 	};
 	count_init(&config);
