@@ -14,7 +14,6 @@
 #include "pmu/count.h"
 #include "x86/cpu/branch.h"
 #include "x86/cpu/decode.h"
-#include "x86/lbr/record.h"
 #include "x86/qemu.h"
 
 #define VECTOR_DB	1

@@ -12,7 +12,6 @@
 #include <string.h>
 
 #include "common/plugin.h"
-#include "x86/lbr/record.h"
 #include "x86/registers/maker.h"
 
 /* IA32_DEBUGCTL, DbgCtl */
@@ -36,9 +35,20 @@
 /* DBG_EXTN_CFG */
 #define EXTN_LBRV2_ENABLED	(UINT64_C(1) << 6)
 
+/* MSR_LBR_INFO_x, IA32_LBR_x_INFO; only IA32_LBR_x_INFO has the type and INFO_CYCLES_VALID. */
+#define INFO_CYCLES_MAX		UINT64_C(0xffff)
 #define INFO_COUNT_SHIFT	32	/* of counter 0; the next ones follow */
 #define INFO_COUNT_BITS		2
 #define INFO_COUNT_MAX		3
+#define INFO_TYPE_SHIFT		56
+#define INFO_CYCLES_VALID	(UINT64_C(1) << 60)
+#define INFO_MISPREDICTED	(UINT64_C(1) << 63)
+
+/* SAMP_BR_FROM, SAMP_BR_TO */
+#define AMD_ADDRESS		((UINT64_C(1) << 58) - 1)
+#define AMD_FROM_MISPREDICTED	(UINT64_C(1) << 63)
+#define AMD_TO_SPECULATIVE	(UINT64_C(1) << 62)
+#define AMD_TO_VALID		(UINT64_C(1) << 63)
 
 /* The bit number of each type in the SELECT registers, and in IA32_LBR_CTL */
 static const struct {
@@ -141,10 +151,6 @@ void x86_lbr_update(struct x86_pmu *pmu)
 	pmu->lbr.types[false] = wanted_types(pmu, false);
 	pmu->lbr.types[true] = wanted_types(pmu, true);
 	pmu->lbr.calls = is_call_stack(pmu);
-	if (config->kind == X86_LBR_ARCH) {
-		pmu->lbr.info = X86_LBR_INFO_CYCLES_VALID;
-		pmu->lbr.info_type = X86_LBR_INFO_TYPE;
-	}
 	pmu->lbr.simple = !pmu->lbr.calls && !config->counters && !config->lose && !config->tear;
 	if (rings == pmu->lbr.rings)
 		return;
@@ -218,6 +224,20 @@ static bool every(uint64_t n, uint64_t i)
 	return n && i % n == 0;
 }
 
+/*
+ * AMD's records show whether a branch was executed speculatively and retired: here, each
+ * conditional branch that was predicted correctly.
+ */
+static struct x86_lbr_entry amd_entry(const struct x86_lbr_branch *b)
+{
+	return (struct x86_lbr_entry) {
+		.from = (b->from & AMD_ADDRESS) | (b->mispredicted ? AMD_FROM_MISPREDICTED : 0),
+		.to = (b->to & AMD_ADDRESS) | AMD_TO_VALID |
+		      (b->type == X86_LBR_CONDITIONAL && !b->mispredicted ?
+		       AMD_TO_SPECULATIVE : 0),
+	};
+}
+
 /**
  * x86_lbr_counted() - add the update of a counter to the event counts of the next record
  * @pmu: the PMU
@@ -269,19 +289,21 @@ static uint64_t counts_of(struct x86_pmu *pmu)
 	return info;
 }
 
-/**
- * x86_lbr_skip() - record branches that later records will overwrite; LBR is @simple
- * @pmu: the PMU of this thread's CPU
- * @nr: number of records
- * @cycles: count of cycles at the last of them
- */
-void x86_lbr_skip(struct x86_pmu *pmu, unsigned int nr, uint64_t cycles)
+static struct x86_lbr_entry intel_entry(struct x86_pmu *pmu, const struct x86_lbr_branch *b)
 {
-	struct x86_lbr *lbr = &pmu->lbr;
+	uint64_t cycles = b->cycles - pmu->lbr.cycles;
+	struct x86_lbr_entry e = {
+		.from = b->from,
+		.to = b->to,
+		.info = (cycles < INFO_CYCLES_MAX ? cycles : INFO_CYCLES_MAX) |
+			(b->mispredicted ? INFO_MISPREDICTED : 0),
+	};
 
-	lbr->records += nr;
-	lbr->top = (lbr->top + nr) % lbr->depth;
-	lbr->cycles = cycles;
+	if (pmu->config->lbr.kind == X86_LBR_ARCH)
+		e.info |= INFO_CYCLES_VALID | (uint64_t)b->type << INFO_TYPE_SHIFT;
+	if (pmu->config->lbr.counters)
+		e.info |= counts_of(pmu);
+	return e;
 }
 
 /**
@@ -298,10 +320,9 @@ void x86_pmu_branch(struct x86_pmu *pmu, const struct x86_lbr_branch *branch)
 	if (!(lbr->types[branch->kernel] >> branch->type & 1) ||
 	    (lbr->calls && !follow_calls(lbr, branch)))
 		return;
+
 	lbr->records++;
-	e = x86_lbr_make_entry(pmu, branch);
-	if (config->counters)
-		e.info |= counts_of(pmu);
+	e = config->kind == X86_LBR_AMD ? amd_entry(branch) : intel_entry(pmu, branch);
 	lbr->cycles = branch->cycles;
 	if (every(config->lose, lbr->records))
 		return;
@@ -309,6 +330,21 @@ void x86_pmu_branch(struct x86_pmu *pmu, const struct x86_lbr_branch *branch)
 		e.to = lbr->entry[lbr->top].to;
 	lbr->top = lbr->top + 1 < lbr->depth ? lbr->top + 1 : 0;
 	lbr->entry[lbr->top] = e;
+}
+
+/**
+ * x86_lbr_skip() - record branches that later records will overwrite; LBR is @simple
+ * @pmu: the PMU of this thread's CPU
+ * @nr: number of records
+ * @cycles: count of cycles at the last of them
+ */
+void x86_lbr_skip(struct x86_pmu *pmu, unsigned int nr, uint64_t cycles)
+{
+	struct x86_lbr *lbr = &pmu->lbr;
+
+	lbr->records += nr;
+	lbr->top = (lbr->top + nr) % lbr->depth;
+	lbr->cycles = cycles;
 }
 
 /**

@@ -81,7 +81,7 @@ struct x86_lbr_entry {
 
 /**
  * struct x86_lbr - LBR of one CPU
- * @entry: a ring of @depth records, and at the end one that is not read
+ * @entry: a ring of @depth records
  * @top: position of the youngest record; MSR_LASTBRANCH_TOS
  * @depth: the present number of records
  * @select: MSR_LBR_SELECT, AMD's LBR_SELECT
@@ -89,15 +89,13 @@ struct x86_lbr_entry {
  * @cycles: the CPU's count of cycles at the youngest record, or when recording began
  * @types: bitmaps of the types to record, of branches that end in user space and in the kernel
  * @calls: LBR is in call stack mode
- * @simple: records depend on their branches only: no call stack, no event counts, no faults
- * @info: bits that are set in each record's register
- * @info_type: the bits of a record's register that show the type of the branch
+ * @simple: @types alone decides on a branch: no call stack, no event counts, no faults
  * @rings: bitmap of the rings with branches that the CPU reports
  * @records: statistics: number of records
  * @happened: event counts since the youngest record, as of the counters' last update
  */
 struct x86_lbr {
-	struct x86_lbr_entry entry[X86_LBR_MAX + 1];
+	struct x86_lbr_entry entry[X86_LBR_MAX];
 	uint64_t top;
 	unsigned int depth;
 	uint64_t select;
@@ -106,8 +104,6 @@ struct x86_lbr {
 	unsigned int types[2];
 	bool calls;
 	bool simple;
-	uint64_t info;
-	uint64_t info_type;
 	unsigned int rings;
 	uint64_t records;
 	int64_t happened[X86_LBR_COUNTERS];
@@ -127,6 +123,7 @@ void x86_lbr_reset(struct x86_pmu *pmu);
 uint32_t x86_lbr_needs(const struct x86_pmu *pmu);
 void x86_lbr_update(struct x86_pmu *pmu);
 void x86_lbr_freeze(struct x86_pmu *pmu);
+void x86_lbr_skip(struct x86_pmu *pmu, unsigned int nr, uint64_t cycles);
 uint64_t x86_lbr_capabilities(const struct x86_lbr_config *config);
 void x86_lbr_arch_leaf(const struct x86_lbr_config *config, struct x86_pmu_cpuid *regs);
 bool x86_lbr_has_depth(const struct x86_lbr_config *config, uint64_t depth);

@@ -190,6 +190,7 @@ bool x86_pmu_near(struct x86_pmu *pmu, unsigned int ring, unsigned int n);
 void x86_pmu_set_alarm(struct x86_pmu *pmu, uint64_t distance);
 void x86_pmu_step(struct x86_pmu *pmu, uint64_t ip, const struct x86_pebs_access *access);
 bool x86_pmu_is_slow(const struct x86_pmu *pmu, uint64_t addr);
+void x86_pmu_branch(struct x86_pmu *pmu, const struct x86_lbr_branch *branch);
 
 enum x86_pmu_access x86_pmu_rdmsr(struct x86_pmu *pmu, uint32_t msr, uint64_t *value);
 enum x86_pmu_access x86_pmu_wrmsr(struct x86_pmu *pmu, uint32_t msr, uint64_t value);

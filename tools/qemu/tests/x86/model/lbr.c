@@ -11,7 +11,6 @@
 #include "common/plugin.h"
 #include "tests/model-test.h"
 #include "tests/x86/model/ops.h"
-#include "x86/lbr/record.h"
 #include "x86/registers/model.h"
 #include "x86/uarch/uarch.h"
 
