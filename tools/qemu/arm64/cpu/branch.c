@@ -148,6 +148,11 @@ static enum arm64_branch_type type_of_exception(int exception)
 	}
 }
 
+static enum arm64_branch_type type_of_pending(uint64_t pending)
+{
+	return pending >> PENDING_TYPE_SHIFT & PENDING_TYPE;
+}
+
 static enum arm64_pmu_level level_of(uint64_t pending)
 {
 	return pending >> PENDING_LEVEL_SHIFT & PENDING_LEVEL;
@@ -196,7 +201,7 @@ static void report_pending(const struct trail *t, uint64_t pending, uint64_t to,
 	uint64_t from = address_of(t, pending);
 	bool conditional = pending & PENDING_CONDITIONAL, next = to == from + INSN_SIZE;
 	struct arm64_branch b = {
-		.from = from, .to = to, .type = pending >> PENDING_TYPE_SHIFT & PENDING_TYPE,
+		.from = from, .to = to, .type = type_of_pending(pending),
 		.mispredicted = count_predicted(t->predictor, conditional, from + INSN_SIZE, !next),
 		.source = level_of(pending), .target = state & STATE_LEVEL,
 		.to_a32 = !(state & STATE_A64),
@@ -247,12 +252,12 @@ static void record_passed(struct trail *t)
 		const struct passed *b = &t->passed[i];
 		bool is_taken = (b->to != b->from + INSN_SIZE) |
 				!(b->pending & PENDING_CONDITIONAL);
+		unsigned int wanted = types >> type_of_pending(b->pending);
+		unsigned int index = b->pending >> PENDING_PREDICTOR_SHIFT & PENDING_PREDICTOR;
 
 		taken[nr].index = i;
-		taken[nr].mispredicted = count_predict(t->predictor,
-						       b->pending >> PENDING_PREDICTOR_SHIFT &
-						       PENDING_PREDICTOR, is_taken);
-		nr += is_taken & types >> (b->pending >> PENDING_TYPE_SHIFT & PENDING_TYPE);
+		taken[nr].mispredicted = count_predict(t->predictor, index, is_taken);
+		nr += is_taken & wanted;
 	}
 	t->nr_passed = 0;
 	if (nr > depth) {
@@ -264,7 +269,7 @@ static void record_passed(struct trail *t)
 
 		arm64_brbe_branch(t->pmu, &(struct arm64_branch) {
 			.from = b->from, .to = b->to, .cycles = b->cycles,
-			.type = b->pending >> PENDING_TYPE_SHIFT & PENDING_TYPE,
+			.type = type_of_pending(b->pending),
 			.source = level_of(b->pending), .target = level_of(b->pending),
 			.mispredicted = taken[i].mispredicted,
 		});
@@ -293,7 +298,7 @@ static void block_begins(unsigned int vcpu, void *userdata)
 	uintptr_t state = (uintptr_t)userdata;
 	struct passed *b = &t->passed[t->nr_passed];
 
-	if (!(pending >> PENDING_KNOWN_SHIFT & state >> BEGINS_QUICK_SHIFT & t->quick)) {
+	if (!(pending >> PENDING_KNOWN_SHIFT & (state >> BEGINS_QUICK_SHIFT) & t->quick)) {
 		block_begins_slowly(vcpu, state & (STATE_LEVEL | STATE_A64));
 		return;
 	}

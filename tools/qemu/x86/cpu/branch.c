@@ -27,7 +27,7 @@
 #define PENDING_TYPE		UINT64_C(0xf)
 #define PENDING_CONDITIONAL	(UINT64_C(1) << 28)
 #define PENDING_FAULTING	(UINT64_C(1) << 29)
-#define PENDING_KNOWN_SHIFT	32	/* the branch is known with one of these bits in trail.known */
+#define PENDING_KNOWN_SHIFT	32	/* known with one of these bits in trail.known */
 #define PENDING_PREDICTOR_SHIFT	40	/* index in struct count_predictor */
 #define PENDING_PREDICTOR	UINT64_C(0x7ff)
 #define PENDING_RING_SHIFT	56	/* in struct passed: the ring of the target, ... */
@@ -118,6 +118,11 @@ static enum x86_lbr_type type_of(unsigned int class)
 	return indirect ? X86_LBR_INDIRECT_JUMP : X86_LBR_JUMP;
 }
 
+static enum x86_lbr_type type_of_pending(uint64_t pending)
+{
+	return pending >> PENDING_TYPE_SHIFT & PENDING_TYPE;
+}
+
 /* Check whether the address of a branch is known: its block has called back at its start. */
 static bool is_known(const struct trail *t, uint64_t pending)
 {
@@ -148,7 +153,7 @@ static void report_pending(const struct trail *t, uint64_t pending, uint64_t to,
 	bool conditional = pending & PENDING_CONDITIONAL;
 	struct x86_lbr_branch b = {
 		.from = from, .to = to, .next = to == next,
-		.type = pending >> PENDING_TYPE_SHIFT & PENDING_TYPE,
+		.type = type_of_pending(pending),
 		.kernel = x86_pmu_is_kernel(ring),
 		.cycles = count_cycles(&t->clock, X86_PMU_RINGS),
 	};
@@ -202,13 +207,12 @@ static void record_passed(struct trail *t)
 		uint64_t next = b->from + (b->pending >> PENDING_LENGTH_SHIFT & PENDING_LENGTH);
 		bool is_taken = (b->to != next) | !(b->pending & PENDING_CONDITIONAL);
 		bool kernel = b->pending >> PENDING_KERNEL_SHIFT & 1;
+		unsigned int wanted = lbr->types[kernel] >> type_of_pending(b->pending);
+		unsigned int index = b->pending >> PENDING_PREDICTOR_SHIFT & PENDING_PREDICTOR;
 
 		taken[nr].index = i;
-		taken[nr].mispredicted = count_predict(t->predictor,
-						       b->pending >> PENDING_PREDICTOR_SHIFT &
-						       PENDING_PREDICTOR, is_taken);
-		nr += is_taken & lbr->types[kernel] >> (b->pending >> PENDING_TYPE_SHIFT &
-							PENDING_TYPE);
+		taken[nr].mispredicted = count_predict(t->predictor, index, is_taken);
+		nr += is_taken & wanted;
 	}
 	t->nr_passed = 0;
 	if (nr > lbr->depth) {
@@ -220,7 +224,7 @@ static void record_passed(struct trail *t)
 
 		x86_pmu_branch(t->pmu, &(struct x86_lbr_branch) {
 			.from = b->from, .to = b->to, .cycles = b->cycles,
-			.type = b->pending >> PENDING_TYPE_SHIFT & PENDING_TYPE,
+			.type = type_of_pending(b->pending),
 			.kernel = b->pending >> PENDING_KERNEL_SHIFT & 1,
 			.mispredicted = taken[i].mispredicted,
 		});

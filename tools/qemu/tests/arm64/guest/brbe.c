@@ -37,22 +37,24 @@ asm("	.pushsection .text\n"
 "3:	ret\n"
 "	.popsection\n");
 
-#define INF(n)	case n: return read_sysreg("s2_1_c8_c" STRING(n) "_0")
-
-/* Records 16 to 31 differ in another field of the register's name. */
-#define INF_HIGH(n)	case n + 16: return read_sysreg("s2_1_c8_c" STRING(n) "_4")
+/* BRBINF<n>_EL1 */
+#define INF(n, reg)	case (n): inf = read_sysreg("s2_1_c8_" reg); break
 
 static u64 information(int n)
 {
+	u64 inf = 0;
+
 	switch (n) {
-	INF(0); INF(1); INF(2); INF(3); INF(4); INF(5); INF(6); INF(7);
-	INF(8); INF(9); INF(10); INF(11); INF(12); INF(13); INF(14); INF(15);
-	INF_HIGH(0); INF_HIGH(1); INF_HIGH(2); INF_HIGH(3);
-	INF_HIGH(4); INF_HIGH(5); INF_HIGH(6); INF_HIGH(7);
-	INF_HIGH(8); INF_HIGH(9); INF_HIGH(10); INF_HIGH(11);
-	INF_HIGH(12); INF_HIGH(13); INF_HIGH(14); INF_HIGH(15);
+	INF(0, "c0_0"); INF(1, "c1_0"); INF(2, "c2_0"); INF(3, "c3_0");
+	INF(4, "c4_0"); INF(5, "c5_0"); INF(6, "c6_0"); INF(7, "c7_0");
+	INF(8, "c8_0"); INF(9, "c9_0"); INF(10, "c10_0"); INF(11, "c11_0");
+	INF(12, "c12_0"); INF(13, "c13_0"); INF(14, "c14_0"); INF(15, "c15_0");
+	INF(16, "c0_4"); INF(17, "c1_4"); INF(18, "c2_4"); INF(19, "c3_4");
+	INF(20, "c4_4"); INF(21, "c5_4"); INF(22, "c6_4"); INF(23, "c7_4");
+	INF(24, "c8_4"); INF(25, "c9_4"); INF(26, "c10_4"); INF(27, "c11_4");
+	INF(28, "c12_4"); INF(29, "c13_4"); INF(30, "c14_4"); INF(31, "c15_4");
 	}
-	return 0;
+	return inf;
 }
 
 void interrupt(void)

@@ -5,6 +5,8 @@
  */
 #include "tests/x86/guest/guest.h"
 
+#define ARRAY_SIZE(a)	(sizeof(a) / sizeof((a)[0]))
+
 #define LBR_SELECT	0x1c8
 #define LBR_TOS		0x1c9
 #define DEBUGCTL	0x1d9
@@ -71,7 +73,7 @@ int main(void)
 
 	record(0);
 	print("all.top", rdmsr(LBR_TOS));
-	for (i = 2; i < sizeof(names) / sizeof(names[0]); i++) {
+	for (i = 2; i < ARRAY_SIZE(names); i++) {
 		record(0x1fc & ~(1u << i));
 		print(names[i], rdmsr(LBR_TOS));
 	}
