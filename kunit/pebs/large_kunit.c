@@ -141,10 +141,63 @@ static void large_is_one_overflow(struct kunit *test)
 	b->throttle = false;
 }
 
+#define KERNEL_IP	0xffffffff81401000ULL
+
+static const u64 places[] = {
+	IP, IP + 16, KERNEL_IP, KERNEL_IP + 16, IP + 32, IP + 32, KERNEL_IP + 32,
+};
+
+static u64 shown_ips[ARRAY_SIZE(places)];
+static bool shown_user[ARRAY_SIZE(places)], shown_exact[ARRAY_SIZE(places)];
+static unsigned int nr_shown;
+
+static void note_place(struct fixture *b, struct perf_event *event)
+{
+	struct pt_regs regs = *b->sample_regs;
+
+	if (nr_shown >= ARRAY_SIZE(places))
+		return;
+	shown_ips[nr_shown] = regs.ip;
+	shown_user[nr_shown] = user_mode(&regs);
+	shown_exact[nr_shown++] = regs.flags & PERF_EFLAGS_EXACT;
+}
+
+/* The samples of one drain show the place of each record, in user space and in the kernel. */
+static void large_shows_places(struct kunit *test)
+{
+	const struct perf_event_attr attr = precise_attr(PERF_COUNT_HW_INSTRUCTIONS, 2, 100);
+	struct fixture *b = test->priv;
+	struct perf_event *event = fixture_alloc(b, &attr);
+	unsigned int i;
+
+	event->hw.target = current;
+	KUNIT_ASSERT_EQ(test, fixture_init_event(event), 0);
+	KUNIT_ASSERT_EQ(test, fixture_add(event, PERF_EF_START), 0);
+	fixture_forget(b);
+	for (i = 0; i < ARRAY_SIZE(places); i++) {
+		pebs_model()->pebs_ip = places[i];
+		fixture_run(b, TESTBED_INSTRUCTIONS, 100);
+	}
+	KUNIT_EXPECT_EQ(test, b->nr_samples, 0);
+	nr_shown = 0;
+	b->on_sample = note_place;
+	fixture_stop_event(event, PERF_EF_UPDATE);
+	b->on_sample = NULL;
+	KUNIT_ASSERT_EQ(test, nr_shown, ARRAY_SIZE(places));
+	for (i = 0; i < ARRAY_SIZE(places); i++) {
+		KUNIT_EXPECT_EQ_MSG(test, shown_ips[i], places[i], "record %u", i);
+		KUNIT_EXPECT_EQ_MSG(test, shown_user[i], places[i] < KERNEL_IP, "record %u", i);
+		KUNIT_EXPECT_TRUE_MSG(test, shown_exact[i], "record %u", i);
+	}
+	fixture_del(event);
+	fixture_close(event);
+}
+
 static struct kunit_case large_cases[] = {
 	KUNIT_CASE_PARAM(large_samples_later, pebs_gen_params),
 	KUNIT_CASE_PARAM(large_per_cpu, pebs_gen_params),
 	KUNIT_CASE_PARAM(large_is_one_overflow, pebs_gen_params),
+	KUNIT_CASE_PARAM(large_shows_places, pebs_gen_params),
 	{ }
 };
 
