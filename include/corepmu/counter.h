@@ -18,6 +18,7 @@
 /* core/counter.c */
 extern u64 corepmu_start_near_wrap;
 void corepmu_counter_limit(struct corepmu_cpu *cpuc, struct perf_event *event);
+void corepmu_counter_postpone(struct hw_perf_event *hwc);
 
 /*
  * Sign-extend a counter value from the width of @mask to 64 bits. prev_count is kept like this:
@@ -67,29 +68,6 @@ corepmu_count_event(struct corepmu_cpu *cpuc, struct perf_event *event,
 	u64 prev, now = corepmu_follow_counter(cpuc, &event->hw, &prev, read);
 
 	corepmu_add_count(event, prev, now);
-}
-
-/**
- * corepmu_count_event_irqs_off() - the same for a backend whose overflow interrupt is not an NMI
- * @cpuc: this CPU's state
- * @event: an event placed on a counter
- * @read: the backend's read()
- *
- * With interrupts off nothing else on this CPU updates the event, and other CPUs leave prev_count
- * and period_left alone. A PERF_EVENT_IOC_RESET of another CPU may clear event->count meanwhile.
- */
-static __always_inline void
-corepmu_count_event_irqs_off(struct corepmu_cpu *cpuc, struct perf_event *event,
-			     u64 (*read)(struct corepmu_cpu *cpuc, struct hw_perf_event *hwc))
-{
-	struct hw_perf_event *hwc = &event->hw;
-	u64 mask = corepmu_hw_value_mask(hwc);
-	u64 now = corepmu_extend_sign(read(cpuc, hwc), mask);
-	u64 delta = (now - local64_read(&hwc->prev_count)) & mask;
-
-	local64_set(&hwc->prev_count, now);
-	local64_add(delta, &event->count);
-	local64_set(&hwc->period_left, local64_read(&hwc->period_left) - delta);
 }
 
 void corepmu_count_overtaken(struct perf_event *event, u64 prev, u64 now);
@@ -230,18 +208,6 @@ static __always_inline s64 corepmu_counter_period_left(struct perf_event *event,
 	hwc->last_period = period;
 
 	return left;
-}
-
-/**
- * corepmu_counter_postpone() - extend a period that has ended, to end with the next count
- * @hwc: an event whose sample cannot be emitted yet
- *
- * last_period grows by the further counts, so that the sample covers them. IRQs off, or NMI.
- */
-static inline void corepmu_counter_postpone(struct hw_perf_event *hwc)
-{
-	hwc->last_period += 1 - local64_read(&hwc->period_left);
-	local64_set(&hwc->period_left, 1);
 }
 
 /**

@@ -163,9 +163,28 @@ static __always_inline u64 read_single(struct corepmu_cpu *cpuc, struct hw_perf_
 	return pmuv3_read_counter(hwc->idx);
 }
 
+/*
+ * corepmu_count_event() if the overflow interrupt is not an NMI. With interrupts off nothing else on
+ * this CPU updates the event, and other CPUs leave prev_count and period_left alone. A
+ * PERF_EVENT_IOC_RESET of another CPU may clear event->count meanwhile.
+ */
+static __always_inline void
+count_event_irqs_off(struct corepmu_cpu *cpuc, struct perf_event *event,
+		     u64 (*read)(struct corepmu_cpu *cpuc, struct hw_perf_event *hwc))
+{
+	struct hw_perf_event *hwc = &event->hw;
+	u64 mask = corepmu_hw_value_mask(hwc);
+	u64 now = corepmu_extend_sign(read(cpuc, hwc), mask);
+	u64 delta = (now - local64_read(&hwc->prev_count)) & mask;
+
+	local64_set(&hwc->prev_count, now);
+	local64_add(delta, &event->count);
+	local64_set(&hwc->period_left, local64_read(&hwc->period_left) - delta);
+}
+
 static noinline void update_otherwise(struct corepmu_cpu *cpuc, struct perf_event *event)
 {
-	corepmu_count_event_irqs_off(cpuc, event, pmuv3_read);
+	count_event_irqs_off(cpuc, event, pmuv3_read);
 }
 
 static void pmuv3_update(struct corepmu_cpu *cpuc, struct perf_event *event)
@@ -173,7 +192,7 @@ static void pmuv3_update(struct corepmu_cpu *cpuc, struct perf_event *event)
 	if (unlikely(event->hw.flags & COREPMU_EVENT_PAIR))
 		update_otherwise(cpuc, event);
 	else
-		corepmu_count_event_irqs_off(cpuc, event, read_single);
+		count_event_irqs_off(cpuc, event, read_single);
 }
 
 static noinline void update_nmi_safe_otherwise(struct corepmu_cpu *cpuc, struct perf_event *event)

@@ -86,3 +86,15 @@ void corepmu_counter_limit(struct corepmu_cpu *cpuc, struct perf_event *event)
 	if (event->attr.freq && hwc->sample_period < least)
 		hwc->sample_period = least;
 }
+
+/**
+ * corepmu_counter_postpone() - extend a period that has ended, to end with the next count
+ * @hwc: an event whose sample cannot be emitted yet
+ *
+ * last_period grows by the further counts, so that the sample covers them. IRQs off, or NMI.
+ */
+void corepmu_counter_postpone(struct hw_perf_event *hwc)
+{
+	hwc->last_period += 1 - local64_read(&hwc->period_left);
+	local64_set(&hwc->period_left, 1);
+}
