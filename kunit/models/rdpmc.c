@@ -55,6 +55,10 @@ void pmuv3_model_unregister_sysctl(struct ctl_table_header *header)
 /* Number of events of each user in the kernel's exclusion count */
 int x86_model_exclusive[X86_MODEL_USERS];
 
+/* The kernel's default of kernel.perf_event_paranoid, and its present value */
+#define PARANOID_DEFAULT	2
+int x86_model_paranoid;
+
 #ifdef CONFIG_X86
 
 /* Symbol that kallsyms does not show, or NULL */
@@ -208,6 +212,7 @@ unsigned long x86_model_find_symbol(const char *name)
 		{ "__end_rodata",		x86_model_rodata_end },
 		{ "x86_add_exclusive",		x86_model_add_exclusive },
 		{ "x86_del_exclusive",		x86_model_del_exclusive },
+		{ "sysctl_perf_event_paranoid",	&x86_model_paranoid },
 	};
 	unsigned int i;
 
@@ -236,6 +241,7 @@ bool x86_model_has_callchain(void)
 void x86_model_user_power_on(void)
 {
 	x86_model_hidden = NULL;
+	x86_model_paranoid = PARANOID_DEFAULT;
 	x86_model_btf = NULL;
 	x86_model_btf_end = NULL;
 	x86_model_rodata = NULL;
@@ -319,11 +325,12 @@ void x86_rdpmc_exit(struct x86_desc *desc)
 
 void x86_model_user_power_on(void)
 {
+	x86_model_paranoid = PARANOID_DEFAULT;
 }
 
 unsigned long x86_model_find_symbol(const char *name)
 {
-	return 0;
+	return strcmp(name, "sysctl_perf_event_paranoid") ? 0 : (unsigned long)&x86_model_paranoid;
 }
 
 #endif /* CONFIG_X86 */

@@ -152,7 +152,9 @@ static void limits_has_first_periods_of_frequencies(struct kunit *test)
 	}
 }
 
-/* any=1 needs privileges: the other hyperthread may run another user's task. */
+/*
+ * any=1 needs the privilege of a CPU-wide event: the other hyperthread may run another user's task.
+ */
 static void limits_any_thread_is_privileged(struct kunit *test)
 {
 	struct x86_model_cpu cpu = plain;
@@ -168,6 +170,10 @@ static void limits_any_thread_is_privileged(struct kunit *test)
 	old = override_creds(powerless);
 	KUNIT_EXPECT_EQ(test, uarch_counters(test, event, 0x2000c4), -EACCES);
 	KUNIT_EXPECT_EQ(test, uarch_counters(test, event, 0xc4), GP(8));
+	x86_model_paranoid = 0;
+	KUNIT_EXPECT_EQ(test, uarch_counters(test, event, 0x2000c4), GP(8));
+	x86_model_paranoid = 1;
+	KUNIT_EXPECT_EQ(test, uarch_counters(test, event, 0x2000c4), -EACCES);
 	revert_creds(old);
 	put_cred(powerless);
 	KUNIT_EXPECT_EQ(test, uarch_counters(test, event, 0x2000c4), GP(8));

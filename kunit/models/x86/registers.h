@@ -198,6 +198,8 @@ extern unsigned int x86_model_traced;
 
 /* models/rdpmc.c: symbols that the kernel does not export, for x86/rdpmc.c; x86 kernels only */
 extern const char *x86_model_hidden;
+/* kernel.perf_event_paranoid */
+extern int x86_model_paranoid;
 extern int x86_model_pmu[X86_MODEL_PMU_WORDS];
 extern const char *x86_model_rodata, *x86_model_rodata_end;
 extern int x86_model_exclusive[X86_MODEL_USERS];

@@ -19,6 +19,7 @@
 #include <linux/perf_event.h>
 #include <linux/printk.h>
 
+#include <corepmu/ksyms.h>
 #include <corepmu/module.h>
 #include <corepmu/pmu.h>
 
@@ -201,6 +202,22 @@ static int refuse_incomplete(const struct x86_desc *desc, u64 config)
 	return 0;
 }
 
+/*
+ * Check whether the caller may count all tasks of a CPU: perf_allow_cpu() in
+ * include/linux/perf_event.h, without the security modules. A kernel that hides the sysctl
+ * kernel.perf_event_paranoid is taken for a strict one.
+ */
+static bool may_count_cpu(void)
+{
+	const int *paranoid;
+
+	if (perfmon_capable())
+		return true;
+	paranoid = (const int *)corepmu_find_symbol("sysctl_perf_event_paranoid");
+
+	return paranoid && READ_ONCE(*paranoid) <= 0;
+}
+
 static int intel_refuse(const struct x86_desc *desc, u64 config)
 {
 	int ret;
@@ -225,9 +242,9 @@ static int intel_refuse(const struct x86_desc *desc, u64 config)
 		/*
 		 * The event also counts other tasks, so it needs the privilege of a CPU-wide event.
 		 */
-		if (!perfmon_capable())
+		if (!may_count_cpu())
 			return corepmu_refuse(-EACCES,
-					      "config %#llx: any=1 also counts the core's other hyperthread, which needs CAP_PERFMON: leave it out, or run as root",
+					      "config %#llx: any=1 also counts the core's other hyperthread, which needs CAP_PERFMON or perf_event_paranoid 0: leave it out, or run as root",
 					      config);
 		if (config & (EVNTSEL_IN_TX | EVNTSEL_IN_TX_CP))
 			return corepmu_refuse(-EOPNOTSUPP,
