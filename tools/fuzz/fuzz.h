@@ -79,6 +79,7 @@ enum fuzz_pid {
  * @cpu: CPU
  * @group: number of the leader in the case, or FUZZ_NO_GROUP, FUZZ_BAD_GROUP
  * @flags: PERF_FLAG_*
+ * @user: 0: root opens it; else a user without privileges, perf_event_paranoid @user - FUZZ_USER_0
  */
 struct fuzz_event {
 	union {
@@ -92,7 +93,13 @@ struct fuzz_event {
 	int cpu;
 	int group;
 	unsigned long flags;
+	unsigned int user;
 };
+
+/* Value of fuzz_event.user for kernel.perf_event_paranoid 0; the lowest is -1. */
+#define FUZZ_USER_0	2
+/* Values of the sysctl from -1 to 2; with Debian's 3 no such user opens any event. */
+#define FUZZ_USERS	4
 
 /**
  * enum fuzz_op_kind - an operation on a descriptor

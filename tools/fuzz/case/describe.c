@@ -151,6 +151,8 @@ static void describe_event(FILE *out, const struct fuzz_event *event)
 	if (event->group != FUZZ_NO_GROUP)
 		fprintf(out, " group=%d", event->group);
 	describe_number(out, "fd_flags", event->flags);
+	if (event->user)
+		fprintf(out, " paranoid=%d", (int)event->user - FUZZ_USER_0);
 }
 
 void fuzz_describe(FILE *out, const struct fuzz_case *fuzz)

@@ -153,25 +153,69 @@ static void make_one(struct fuzz_case *fuzz, struct fuzz_rng *rng, bool sampling
 #define COUNTING	45
 #define SAMPLING	75
 
-void fuzz_make_case(struct fuzz_case *fuzz, u64 seed, u64 number)
+static void make_case(struct fuzz_case *fuzz, struct fuzz_rng *rng)
 {
-	struct fuzz_rng rng = { .state = seed * 0x100000001b3ULL + number * 0x9e3779b9ULL };
 	unsigned int kind, nr;
 
 	fuzz->nr_events = 0;
 	fuzz->nr_ops = 0;
-	kind = fuzz_below(&rng, 100);
+	kind = fuzz_below(rng, 100);
 	if (kind < GROUPS) {
-		make_group(fuzz, &rng);
+		make_group(fuzz, rng);
 		return;
 	}
 	if (kind < SAMPLING) {
-		make_one(fuzz, &rng, kind >= COUNTING);
+		make_one(fuzz, rng, kind >= COUNTING);
 		return;
 	}
-	fuzz->nr_events = 1 + fuzz_below(&rng, 3);
+	fuzz->nr_events = 1 + fuzz_below(rng, 3);
 	for (nr = 0; nr < fuzz->nr_events; nr++)
-		fuzz_make_event(&fuzz->events[nr], &rng, fuzz_percent(&rng, 70));
-	for (nr = 4 + fuzz_below(&rng, FUZZ_OPS - 4); nr; nr--)
-		fuzz_make_op(&fuzz->ops[fuzz->nr_ops++], &rng, fuzz->nr_events);
+		fuzz_make_event(&fuzz->events[nr], rng, fuzz_percent(rng, 70));
+	for (nr = 4 + fuzz_below(rng, FUZZ_OPS - 4); nr; nr--)
+		fuzz_make_op(&fuzz->ops[fuzz->nr_ops++], rng, fuzz->nr_events);
+}
+
+/* Percentage of cases whose events a user without privileges opens */
+#define BY_USERS		8
+
+/* Flags of few events that make_odd() sets alone; some are valid only together with others. */
+static void make_rare(struct perf_event_attr *attr, struct fuzz_rng *rng)
+{
+	switch (fuzz_below(rng, 60)) {
+	case 0:
+		attr->watermark = 1;
+		attr->wakeup_watermark = fuzz_percent(rng, 80) ? 64U << fuzz_below(rng, 8) :
+								 (u32)fuzz_edge(rng);
+		break;
+	case 1:
+		attr->write_backward = 1;
+		break;
+	case 2:
+		attr->inherit = 1;
+		attr->inherit_thread = 1;
+		break;
+	case 3:
+		attr->enable_on_exec = 1;
+		attr->remove_on_exec = fuzz_percent(rng, 20);
+		break;
+	case 4:
+		attr->inherit = 1;
+		attr->read_format |= PERF_FORMAT_GROUP;
+		attr->sample_type |= PERF_SAMPLE_READ | PERF_SAMPLE_TID;
+		break;
+	}
+}
+
+void fuzz_make_case(struct fuzz_case *fuzz, u64 seed, u64 number)
+{
+	struct fuzz_rng rng = { .state = seed * 0x100000001b3ULL + number * 0x9e3779b9ULL };
+	unsigned int user = 0, nr;
+
+	make_case(fuzz, &rng);
+	if (fuzz_percent(&rng, BY_USERS))
+		user = 1 + fuzz_below(&rng, FUZZ_USERS);
+	for (nr = 0; nr < fuzz->nr_events; nr++) {
+		fuzz->events[nr].user = user;
+		make_rare(&fuzz->events[nr].attr, &rng);
+	}
 }

@@ -189,6 +189,10 @@ static void print_event(FILE *out, enum machine machine, const struct fuzz_event
 				members[i] ? members[i] : "unknown");
 	if (event->type == FUZZ_EXTENDED)
 		fputs("	e.attr.config |= (unsigned long long)type << 32;\n", out);
+	if (event->user)
+		fprintf(out, "	/* kernel.perf_event_paranoid is %d */\n"
+			"	syscall(SYS_setresuid, -1, 65534, -1);\n",
+			(int)event->user - FUZZ_USER_0);
 	fprintf(out, "	fd[%u] = syscall(SYS_perf_event_open, &e, %s, %d, ", nr, pids[event->pid],
 		event->cpu);
 	if (event->group >= 0)
@@ -196,6 +200,8 @@ static void print_event(FILE *out, enum machine machine, const struct fuzz_event
 	else
 		fprintf(out, "%d", event->group == FUZZ_BAD_GROUP ? 2 : -1);
 	fprintf(out, ", %lu);\n	result(\"open\", %u, fd[%u]);\n", whole.flags, nr, nr);
+	if (event->user)
+		fputs("	syscall(SYS_setresuid, -1, 0, -1);\n", out);
 }
 
 /* ioctl(2) requests on the event, and their arguments */

@@ -66,6 +66,8 @@ static void reduce_event(struct reducer *reducer, struct fuzz_event *event)
 		event->group = FUZZ_NO_GROUP;
 	if (event->flags && goes(reducer))
 		event->flags = 0;
+	if (event->user && goes(reducer))
+		event->user = 0;
 }
 
 static unsigned int new_number(const unsigned int *numbers, u64 nr)

@@ -125,7 +125,7 @@ static void open_event(const struct fuzz_case *fuzz, unsigned int nr,
 {
 	struct fuzz_event event = fuzz->events[nr];
 	struct running *run = &running[nr];
-	int group = event.group;
+	int group = event.group, ret;
 	pid_t pid;
 
 	*run = (struct running) { .fd = -1 };
@@ -140,10 +140,15 @@ static void open_event(const struct fuzz_case *fuzz, unsigned int nr,
 	}
 	fuzz_attr_resolve(&event);
 	pid = event_pid(&event);
+	if (event.user)
+		user_enter((int)event.user - FUZZ_USER_0);
 	run->fd = syscall(SYS_perf_event_open, &event.attr, pid, event.cpu, group, event.flags);
+	ret = run->fd < 0 ? -errno : 0;
+	if (event.user)
+		user_leave();
 	counters->opens++;
-	counters->opened += run->fd >= 0;
-	result_note("open", nr, run->fd < 0 ? -errno : 0);
+	counters->opened += !ret;
+	result_note("open", nr, ret);
 	/* The caller's event: fuzz_attr_resolve() has changed the other's config. */
 	run->alike = fuzz_counts_alike(&fuzz->events[nr]);
 	run->repeats = run->alike && event.attr.exclude_kernel && event.pid != FUZZ_ALL;

@@ -124,4 +124,15 @@ int fuzz_watch(void);
  */
 int fuzz_load(const char *path, u64 times, int argc, char **argv);
 
+/**
+ * user_enter() - drop this thread's privileges
+ * @paranoid: value for kernel.perf_event_paranoid, for the whole machine
+ */
+void user_enter(int paranoid);
+
+/**
+ * user_leave() - undo user_enter(), except for the sysctl
+ */
+void user_leave(void);
+
 #endif /* FUZZ_RUN_H */
