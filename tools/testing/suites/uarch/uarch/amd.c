@@ -85,7 +85,7 @@ const struct uarch uarch_amd[] = {
 		.events = { LIST(common_events), LIST(zen4_events) },
 		.groups = { LIST(zen_groups) },
 	}, {
-		.name = "zen5", .family = 0x1a, .model = 0x02,
+		.name = "zen5", .family = 0x1a, .model = 0x02, .others = { 0x50 },
 		.events = { LIST(common_events), LIST(zen4_events) },
 		.groups = { LIST(zen_groups) },
 	},

@@ -106,6 +106,11 @@ static const struct extra_reg_lists {
 		{ { offcore, ARRAY_SIZE(offcore) }, { front_end, ARRAY_SIZE(front_end) },
 		  { golden_cove, ARRAY_SIZE(golden_cove) } },
 	},
+	[UARCH_EXTRA_REGS_REDWOOD_COVE] = {
+		{ [RSP_0] = 0x12a, [RSP_1] = 0x12b, [FRONTEND] = 0x3c6 },
+		{ { offcore, ARRAY_SIZE(offcore) }, { front_end, ARRAY_SIZE(front_end) },
+		  { golden_cove, ARRAY_SIZE(golden_cove) } },
+	},
 	[UARCH_EXTRA_REGS_LION_COVE] = {
 		{ [RSP_0] = 0x12a, [RSP_1] = 0x12b, [FRONTEND] = 0x3c6 },
 		{ { offcore, ARRAY_SIZE(offcore) }, { front_end, ARRAY_SIZE(front_end) },

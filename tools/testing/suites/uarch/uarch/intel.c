@@ -347,14 +347,28 @@ const struct uarch uarch_intel[] = {
 		.events = { LIST(common_events), LIST(sapphire_rapids_events) },
 		.groups = { LIST(eight_groups), LIST(sapphire_rapids_groups) },
 	}, {
+		.name = "granite-rapids", .family = 6, .model = 0xad,
+		.corrected = true,
+		.extra_regs = UARCH_EXTRA_REGS_REDWOOD_COVE,
+		.events = {
+			{ common_events, ARRAY_SIZE(common_events) },
+			{ sapphire_rapids_events, ARRAY_SIZE(sapphire_rapids_events) },
+		},
+		.groups = {
+			{ eight_groups, ARRAY_SIZE(eight_groups) },
+			{ sapphire_rapids_groups, ARRAY_SIZE(sapphire_rapids_groups) },
+		},
+	}, {
 		/* Two CPU types: the first CPU has one, the second the other. */
 		.name = "golden-cove", .family = 6, .model = 0x97, .kind = "core", .cpu = 0,
+		.others = { 0xb7 },
 		.corrected = true,
 		.extra_regs = UARCH_EXTRA_REGS_GOLDEN_COVE,
 		.events = { LIST(common_events), LIST(sapphire_rapids_events) },
 		.groups = { LIST(eight_groups), LIST(sapphire_rapids_groups) },
 	}, {
 		.name = "gracemont", .family = 6, .model = 0x97, .kind = "atom", .cpu = 1,
+		.others = { 0xb7 },
 		.corrected = true,
 		.extra_regs = UARCH_EXTRA_REGS_GRACEMONT,
 		.nameless = PERF_COUNT_HW_CACHE_ITLB | PERF_COUNT_HW_CACHE_RESULT_MISS << 16,
@@ -362,14 +376,14 @@ const struct uarch uarch_intel[] = {
 		.groups = { LIST(gracemont_groups) },
 	}, {
 		.name = "lion-cove", .family = 6, .model = 0xbd, .kind = "core", .cpu = 0,
-		.other_model = 0xc6,
+		.others = { 0xc6, 0xcc },
 		.corrected = true,
 		.extra_regs = UARCH_EXTRA_REGS_LION_COVE,
 		.events = { LIST(lion_cove_events) },
 		.groups = { LIST(lion_cove_groups) },
 	}, {
 		.name = "skymont", .family = 6, .model = 0xbd, .kind = "atom", .cpu = 1,
-		.other_model = 0xc6,
+		.others = { 0xc6, 0xcc },
 		.corrected = true,
 		.extra_regs = UARCH_EXTRA_REGS_GRACEMONT,
 		.events = { LIST(skymont_events) },

@@ -64,7 +64,8 @@ static const struct uarch *this_uarch(const struct uarch *last)
 	family = (eax >> 8 & 0xf) + ((eax >> 8 & 0xf) == 0xf ? eax >> 20 & 0xff : 0);
 	model = (eax >> 4 & 0xf) | (eax >> 12 & 0xf0);
 	for (u = last ? last + 1 : u; u->name; u++)
-		if (u->family == family && (u->model == model || u->other_model == model))
+		if (u->family == family &&
+		    (u->model == model || u->others[0] == model || u->others[1] == model))
 			return u;
 	return NULL;
 }

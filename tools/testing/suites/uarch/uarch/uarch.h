@@ -100,6 +100,7 @@ enum uarch_extra_reg_lists {
 	UARCH_EXTRA_REGS_HASWELL,
 	UARCH_EXTRA_REGS_SKYLAKE,
 	UARCH_EXTRA_REGS_GOLDEN_COVE,
+	UARCH_EXTRA_REGS_REDWOOD_COVE,
 	UARCH_EXTRA_REGS_LION_COVE,
 	UARCH_EXTRA_REGS_GRACEMONT,
 };
@@ -111,7 +112,7 @@ enum uarch_extra_reg_lists {
  * @name: model of the virtual PMU
  * @family: CPUID's family, with the extended one
  * @model: CPUID's model, with the extended one
- * @other_model: another CPU of the same microarchitecture, or 0
+ * @others: models of other CPUs of the same microarchitecture, or 0
  * @kind: suffix of its PMUs' names on a hybrid machine, else NULL
  * @cpu: a CPU of that type
  * @nameless: a generic cache event (perf_event_attr.config) with a number in the kernel that
@@ -126,7 +127,7 @@ struct uarch {
 	const char *name;
 	unsigned int family;
 	unsigned int model;
-	unsigned int other_model;
+	unsigned int others[2];
 	const char *kind;
 	unsigned int cpu;
 	u64 nameless;
