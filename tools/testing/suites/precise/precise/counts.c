@@ -221,3 +221,94 @@ void counts_with_frequency(void)
 		return;
 	check_counts(&g, &c, ROUNDS_FREQUENCY, SAMPLES_FREQUENCY);
 }
+
+/* ---- topdown metrics ---- */
+
+#define SLOTS			0x0400
+#define TOPDOWN_RETIRING	0x8000
+#define SLOTS_PER_CYCLE		4
+/* The virtual PMU's share of retiring slots, see x86-pmu.rst */
+#define RETIRING_255THS		102
+/* Metrics are fractions of the slots since the last read of the register, rounded at each. */
+#define ROUNDING		4
+
+enum { OF_SLOTS, OF_RETIRING, OF_INSTRUCTIONS, NR_METRIC_EVENTS };
+
+static bool is_metric_right(const struct sample *s, const struct run *run)
+{
+	u64 n = s->values[OF_INSTRUCTIONS], slots;
+	struct moment m;
+
+	if (s->nr_values != NR_METRIC_EVENTS || !n || n > program_total(run, INSTRUCTIONS))
+		return false;
+	program_at(run, INSTRUCTIONS, n, &m);
+	slots = SLOTS_PER_CYCLE * program_count(INSTRUCTIONS, n, CYCLES);
+	return s->ip == m.ip && s->values[OF_SLOTS] == slots &&
+	       s->values[OF_RETIRING] + ROUNDING >= slots * RETIRING_255THS / 255 &&
+	       s->values[OF_RETIRING] <= slots * RETIRING_255THS / 255 + ROUNDING;
+}
+
+static void judge_metrics(struct ring *ring, const struct perf_event_attr *attr,
+			  const struct run *run)
+{
+	u64 total = program_total(run, INSTRUCTIONS);
+	const struct perf_event_header *header;
+	unsigned int samples = 0, wrong = 0;
+	struct sample s;
+
+	while ((header = ring_next(ring))) {
+		if (!sample_parse(header, attr, &s) || s.values[OF_INSTRUCTIONS] > total)
+			continue;
+		samples++;
+		if (is_metric_right(&s, run) || wrong++)
+			continue;
+		ktap_diag("at ip %#" PRIx64 ": %" PRIu64 " slots, %" PRIu64 " retiring, %" PRIu64
+			  " instructions, %" PRIu64 " cycles", s.ip, s.values[OF_SLOTS],
+			  s.values[OF_RETIRING], s.values[OF_INSTRUCTIONS],
+			  program_count(INSTRUCTIONS, s.values[OF_INSTRUCTIONS], CYCLES));
+	}
+	ktap_diag("%u samples", samples);
+	expect_range("samples", SAMPLES, UINT32_MAX, samples);
+	expect_eq("samples with other metrics than at their instruction", 0, wrong);
+}
+
+void counts_of_metrics(void)
+{
+	static const u64 configs[] = { SLOTS, TOPDOWN_RETIRING };
+	const struct check c = { .what = INSTRUCTIONS, .precise = 2, .period = PERIOD };
+	struct run run = { .rounds = rounds_of(SAMPLES) };
+	int fds[NR_METRIC_EVENTS] = { -1, -1, -1 };
+	struct perf_event_attr attr;
+	struct ring ring = { 0 };
+	unsigned int i;
+
+	if (loses_counts())
+		return;
+	for (i = 0; i < NR_METRIC_EVENTS; i++) {
+		if (i == OF_INSTRUCTIONS)
+			attr_of(&c, &attr);
+		else
+			attr_init(&attr, configs[i]);
+		attr.read_format = PERF_FORMAT_GROUP;
+		attr.disabled = !i;
+		attr.sample_regs_intr = 0;
+		attr.sample_type = i == OF_INSTRUCTIONS ? PERF_SAMPLE_IP | PERF_SAMPLE_READ : 0;
+		fds[i] = event_open(&attr, 0, -1, i ? fds[0] : -1, 0);
+		if (fds[i] < 0)
+			break;
+	}
+	if (fds[OF_SLOTS] < 0 || fds[OF_RETIRING] < 0) {
+		ktap_skip("this PMU has no topdown metrics");
+	} else if (fds[OF_INSTRUCTIONS] < 0) {
+		expect_eq("a precise event in the group", 0, fds[OF_INSTRUCTIONS]);
+	} else if (make_tables(&run, false) && !ring_map(&ring, fds[OF_INSTRUCTIONS], RING_PAGES)) {
+		run.fd = fds[0];
+		/* An instruction that faults has cycles twice. */
+		memset(run.to, 0, (run.mask + 1) * sizeof(*run.to));
+		program(&run);
+		judge_metrics(&ring, &attr, &run);
+	}
+	ring_unmap(&ring);
+	while (i--)
+		close(fds[i]);
+}

@@ -383,6 +383,7 @@ static const struct ktap_case count_cases[] = {
 	{ "large PEBS: counts of the group at the instruction", counts_gathered },
 	{ "a precise sibling: counts of the group at the instruction", counts_of_sibling },
 	{ "a frequency: counts of the group at the instruction", counts_with_frequency },
+	{ "topdown metrics of the group at the instruction", counts_of_metrics },
 };
 
 int main(int argc, char **argv)

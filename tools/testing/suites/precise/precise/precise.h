@@ -132,6 +132,11 @@ void counts_of_sibling(void);
 void counts_with_frequency(void);
 
 /**
+ * counts_of_metrics() - test slots and a topdown metric of a group with a precise event
+ */
+void counts_of_metrics(void);
+
+/**
  * read_by_user() - test counts that user space reads
  */
 void read_by_user(void);

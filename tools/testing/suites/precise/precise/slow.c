@@ -44,25 +44,40 @@ static u64 event_of(const char *name)
 	return nr == 2 ? umask << 8 | event : 0;
 }
 
-/* The CPU is an atom: its data sources differ from those of cores. */
-static bool is_atom;
+/* The CPU is an atom, or a core from Lion Cove on: data sources differ from those of earlier cores. */
+static bool has_own_sources;
+
+/* Check whether the CPU is of Lunar Lake, Nova Lake or Diamond Rapids. */
+static bool is_of_new_models(void)
+{
+	FILE *file = fopen("/proc/cpuinfo", "r");
+	unsigned int family = 0, model = 0;
+	char line[256];
+
+	while (file && !model && fgets(line, sizeof(line), file))
+		if (sscanf(line, "cpu family : %u", &family) != 1)
+			sscanf(line, "model : %u", &model);
+	if (file)
+		fclose(file);
+	return family == 18 || family == 19 || (family == 6 && model == 189);
+}
 
 #define LINE(addr)		((addr) >> 6 & (ARRAY_SIZE(lines) - 1))
 
-/* The last line's accesses miss the second-level TLB on atoms, and on cores none does. */
+/* With sources of its own, a CPU misses the second-level TLB in accesses to the last line. */
 static bool is_tlb_right(union perf_mem_data_src source, unsigned int line)
 {
-	bool misses = is_atom && line == ARRAY_SIZE(lines) - 1;
+	bool misses = has_own_sources && line == ARRAY_SIZE(lines) - 1;
 
 	return source.mem_dtlb == (misses ? PERF_MEM_TLB_MISS | PERF_MEM_TLB_L2 :
 				   PERF_MEM_TLB_HIT | PERF_MEM_TLB_L1 | PERF_MEM_TLB_L2) &&
 	       source.mem_lock != PERF_MEM_LOCK_LOCKED;
 }
 
-/* Of the two lines in L3, another core has the second one; on atoms, it has modified the line. */
+/* Of the two lines in L3, another core has the second one, or, with own sources, has modified it. */
 static bool is_snoop_right(union perf_mem_data_src source, unsigned int line)
 {
-	unsigned int other = is_atom ? PERF_MEM_SNOOP_HITM : PERF_MEM_SNOOP_HIT;
+	unsigned int other = has_own_sources ? PERF_MEM_SNOOP_HITM : PERF_MEM_SNOOP_HIT;
 
 	return lines[line].level != PERF_MEM_LVL_L3 ||
 	       source.mem_snoop == (line == 5 ? other : PERF_MEM_SNOOP_NONE);
@@ -153,7 +168,7 @@ static void sample_slow(struct perf_event_attr *attr, enum counted what, int lea
 	unsigned int before;
 	int fd;
 
-	is_atom = event_of("mem-stores") == STORE_LATENCY;
+	has_own_sources = event_of("mem-stores") == STORE_LATENCY || is_of_new_models();
 	fd = event_open_self(attr, leader);
 	run.fd = fd;
 	if (fd >= 0 && make_tables(&run, false) && !ring_map(&ring, fd, RING_PAGES)) {
