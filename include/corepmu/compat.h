@@ -12,8 +12,9 @@
  * Three tests are by version alone, since the change is in no header. If a distribution has
  * backported the change, the driver works, and
  * - COMPAT_NOTIFIES_EVERY_SWITCH: per-CPU events have no large PEBS;
- * - COMPAT_SNAPSHOT_IS_INLINED: the driver takes over a function that programs do not call;
- * - COMPAT_BUILTIN_LACKS_PMUS_OF_*: a boot loads the module in vain.
+ * - COMPAT_SNAPSHOT_IS_INLINED: the driver replaces a function that BPF programs do not call;
+ * - COMPAT_BUILTIN_LACKS_PMUS_OF_*: the module is loaded at boot although the built-in driver has a
+ *   PMU for the CPU.
  */
 #ifndef _COREPMU_COMPAT_H
 #define _COREPMU_COMPAT_H
@@ -528,7 +529,8 @@ static inline void compat_inc_pmi_count(void)
 /*
  * Registers of a precise sample beside struct pt_regs: x86/pebs/sample.c sets xmm_regs of struct
  * x86_perf_regs. The structure may have further members ("Support SIMD/eGPRs/SSP registers sampling
- * for perf", posted in 2026). They stay 0: without a register, and of an ABI with XMM registers.
+ * for perf", posted in 2026). These stay 0: NULL for a pointer to registers, and for the ABI the
+ * value that means XMM registers.
  */
 #ifndef COMPAT_HAVE_XMM_REGS
 #define COMPAT_HAVE_XMM_REGS		1
@@ -567,8 +569,8 @@ static inline void compat_inc_pmi_count(void)
 #endif
 
 /*
- * Check whether samples show SIMD registers, or those of APX and the shadow stack in place of XMM
- * registers. The driver has none of them, and rejects the event.
+ * Check whether the event asks for SIMD registers, or for the registers of APX and the shadow
+ * stack, which take the XMM registers' bits. The driver has none of them and rejects the event.
  */
 #ifndef COMPAT_HAVE_SIMD_REGS
 #define COMPAT_HAVE_SIMD_REGS		0

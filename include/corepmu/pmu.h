@@ -183,7 +183,7 @@ static inline bool corepmu_sibling_counts(const struct perf_event *event)
  * in corepmu_overflow_begin(), and restarts the PMU in corepmu_overflow_end() if running is true.
  * The interrupted function then writes the registers once more, with the same result.
  *
- * Without features the caller makes one call, its last: it needs to save no register.
+ * Each branch is a single call, so that callers that end with it save no registers.
  */
 static inline void corepmu_start_cpu(struct corepmu_cpu *cpuc)
 {

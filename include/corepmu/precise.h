@@ -88,7 +88,8 @@ void corepmu_precise_batch_end(struct corepmu_precise_batch *batch);
  * Perf core throttles an event by its number of interrupts: it counts calls of
  * perf_event_overflow(). If an interrupt brings several samples of an event, only the last one goes
  * to perf_event_overflow(). The others go to event->overflow_handler(), as in the built-in driver.
- * The usual sample of a fixed period is inline. IRQs off, or NMI.
+ * Only the usual sample is inline: with a fixed period, without branches and trace data. IRQs off,
+ * or NMI.
  */
 static __always_inline void
 corepmu_precise_emit(struct corepmu_cpu *cpuc, struct perf_event *event,

@@ -173,7 +173,7 @@ static void counts_keep_place_of_disabled(struct kunit *test)
 
 /*
  * If two threads open events of a group at the same time, neither open sees the other event, and
- * five events may ask for counts. The sample has those of the first four.
+ * five events may ask for counts. The sample has the counts of the first four events.
  */
 static void counts_of_four_events(struct kunit *test)
 {

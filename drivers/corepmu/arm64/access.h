@@ -54,7 +54,7 @@
 		}							\
 	} while (0)
 
-/* @cycles, @instructions: the statements for the counters that have registers of their own */
+/* @cycles, @instructions: statements for the cycle counter and the instruction counter */
 #define PMUV3_COUNTER_SWITCH(n, access, cycles, instructions)		\
 	do {								\
 		switch (n) {						\
@@ -124,7 +124,10 @@ static __always_inline void pmuv3_write_counter(int n, u64 value)
 #undef WRITE_PMEVCNTR
 }
 
-/* @config: bits of PMEVTYPER<n>_EL0; the filters of the other two counters have no event number */
+/*
+ * @config: bits of PMEVTYPER<n>_EL0. The filter registers of the cycle and instruction counters
+ * have no event number.
+ */
 static __always_inline void pmuv3_write_filter(int n, u64 config)
 {
 #define WRITE_PMEVTYPER(n)	write_sysreg_s(config, PMUV3_PMEVTYPER(n))
@@ -134,7 +137,7 @@ static __always_inline void pmuv3_write_filter(int n, u64 config)
 #undef WRITE_PMEVTYPER
 }
 
-/* As pmuv3_write_filter() and pmuv3_write_counter() */
+/* pmuv3_write_filter(), then pmuv3_write_counter(), with one jump to the counter's registers */
 static __always_inline void pmuv3_write_both(int n, u64 config, u64 value)
 {
 #define WRITE_BOTH(n)	do {						\

@@ -116,7 +116,10 @@ static __always_inline bool is_trusted(const struct corepmu_cpu *cpuc, int idx)
 	return cpuc->trusted & BIT_ULL(idx);
 }
 
-/* Once after perf core has disabled the PMU, if an event comes to an untrusted counter */
+/*
+ * Check whether this is the first event since perf core disabled the PMU that comes to an untrusted
+ * counter.
+ */
 static __always_inline bool must_write_shared(const struct corepmu_cpu *cpuc, int idx)
 {
 	return !is_trusted(cpuc, idx) && !(cpuc->trusted_others & COREPMU_TRUST_SHARED);
@@ -164,9 +167,9 @@ static __always_inline u64 read_single(struct corepmu_cpu *cpuc, struct hw_perf_
 }
 
 /*
- * corepmu_count_event() if the overflow interrupt is not an NMI. With interrupts off nothing else on
- * this CPU updates the event, and other CPUs leave prev_count and period_left alone. A
- * PERF_EVENT_IOC_RESET of another CPU may clear event->count meanwhile.
+ * corepmu_count_event() if the overflow interrupt is not an NMI. With interrupts off nothing else
+ * on this CPU updates the event, and other CPUs leave prev_count and period_left alone. Only
+ * event->count needs an atomic addition: PERF_EVENT_IOC_RESET on another CPU may clear it.
  */
 static __always_inline void
 count_event_irqs_off(struct corepmu_cpu *cpuc, struct perf_event *event,
@@ -245,8 +248,8 @@ static void pmuv3_write(struct corepmu_cpu *cpuc, struct hw_perf_event *hwc, u64
 static void pmuv3_place(struct corepmu_cpu *cpuc, struct hw_perf_event *hwc, u64 value);
 
 /*
- * Place an event of a pair of counters, of 32 bits, or whose filter depends on KVM. For an
- * untrusted counter, write the shared registers first.
+ * Place an event that has a pair of counters, a 32-bit counter or a filter that depends on KVM, or
+ * the first event that comes to an untrusted counter: write the shared registers first.
  */
 static noinline void place_otherwise(struct corepmu_cpu *cpuc, struct hw_perf_event *hwc,
 				     u64 value)

@@ -173,11 +173,11 @@ static __always_inline void counter_place(struct corepmu_cpu *cpuc, struct perf_
 }
 
 /**
- * corepmu_counter_place() - write the event selection of the counter too
+ * corepmu_counter_place() - corepmu_counter_start(), and write the event selection
  * @cpuc: this CPU's state
  * @event: an event placed on a counter that is not counting
  *
- * Otherwise as corepmu_counter_start(). IRQs off.
+ * IRQs off.
  */
 void corepmu_counter_place(struct corepmu_cpu *cpuc, struct perf_event *event)
 {

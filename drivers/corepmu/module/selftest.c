@@ -167,8 +167,8 @@ static void self_test_cpu(struct work_struct *work)
 }
 
 /*
- * Add the results of @cpu to those of the CPUs before it, @sum, and log the counters that are good
- * on these CPUs and bad on @cpu. Return 0, or -EIO if no counter is left.
+ * Add the results of @cpu to @sum, the results of the CPUs before it. Log each counter that fails
+ * on @cpu first. Return 0, or -EIO if no counter is left.
  */
 static int self_test_add(struct self_test *sum, int cpu, const struct self_test *test)
 {

@@ -50,9 +50,9 @@ static inline void x86_write_msr(u32 msr, u64 value)
 }
 
 /*
- * The same for hot paths, without the call through pv_ops. The driver does not load in a Xen PV
- * domain, the only place where that call does anything else. Like the call, the access is a
- * compiler barrier, and the tracepoints of events/msr see it.
+ * x86_read_msr() and x86_write_msr() for hot paths, without the call through pv_ops. Only a Xen PV
+ * domain has other functions in pv_ops, and the driver does not load there. Like the call, these
+ * functions are compiler barriers and have the tracepoints of events/msr.
  */
 static __always_inline u64 x86_read_msr_inline(u32 msr)
 {

@@ -140,7 +140,10 @@ static bool holds_another(const struct x86_desc *desc, int idx, u64 select)
 	return x86_read_msr(desc->select_msr + idx) != select;
 }
 
-/* A read costs less than the workaround, and may make it unnecessary. */
+/*
+ * Select an event on a CPU that needs intel_clear_monitors() before. If an untrusted register still
+ * has the selection, nothing is written: a read costs less than the workaround.
+ */
 static noinline void select_nehalem(struct corepmu_cpu *cpuc, int idx, u64 select)
 {
 	const struct x86_desc *desc = to_x86(cpuc->pmu);

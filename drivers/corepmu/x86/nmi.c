@@ -254,7 +254,7 @@ void x86_irq_learn(struct corepmu_cpu *cpuc)
 	if (!(apic->read(APIC_LVTPC) & APIC_LVT_MASKED))
 		return;
 
-	/* CPUs learn at the same time: each unmasks its own LVTPC, and one logs it. */
+	/* All CPUs self-test at the same time: each unmasks its LVTPC, the first one logs. */
 	if (!xchg(&desc->masks_lvtpc, true))
 		pr_info("LVTPC is masked by a PMI, unlike on AMD hardware (hypervisor?): unmasking it in every NMI\n");
 	apic->write(APIC_LVTPC, COMPAT_LVTPC_NMI);

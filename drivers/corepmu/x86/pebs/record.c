@@ -321,14 +321,14 @@ bool x86_pebs_parse(unsigned int format, const void *at, size_t left,
 }
 
 /**
- * x86_pebs_parse_alike() - parse a record that may differ from the last in place and time only
+ * x86_pebs_parse_alike() - parse a record with the groups and counters of the record before
  * @format: format of the records
  * @at: the record, aligned to a word
  * @left: bytes from @at to the end of the last record
- * @record: the record right before @at; set to the place and time of the one at @at
+ * @record: the record right before @at; its address and time become those of the record at @at
  *
- * Two records of the same groups and counters have the same length, which x86_pebs_parse() has
- * checked for the first. Any context, NMI too.
+ * The caller uses no other member of @record. Two records of the same groups have the same length,
+ * which x86_pebs_parse() has checked for the first. Any context, NMI too.
  *
  * Return: false if the record has other groups or counters, or another format than PEBS formats 4
  * to 6: @record is unchanged

@@ -335,7 +335,7 @@ void x86_pebs_fill(struct corepmu_cpu *cpuc, struct perf_event *event, u64 perio
 	}
 }
 
-/* Sample fields that take nothing from a record but its place and time */
+/* Sample fields that depend on no more of a record than its address and time */
 #define PLACE_TYPES							\
 	(PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_ID |	\
 	 PERF_SAMPLE_CPU | PERF_SAMPLE_PERIOD | PERF_SAMPLE_STREAM_ID |		\
@@ -345,7 +345,7 @@ void x86_pebs_fill(struct corepmu_cpu *cpuc, struct perf_event *event, u64 perio
  * x86_pebs_shows_place_only() - check whether x86_pebs_refill() can make the event's samples
  * @event: a precise event
  *
- * Return: true if the samples show only the place and the time of a record
+ * Return: true if the samples show only the address and the time of a record
  */
 bool x86_pebs_shows_place_only(const struct perf_event *event)
 {
@@ -354,14 +354,14 @@ bool x86_pebs_shows_place_only(const struct perf_event *event)
 }
 
 /**
- * x86_pebs_may_refill() - check whether a record's sample differs in place and time only
+ * x86_pebs_may_refill() - check whether x86_pebs_refill() can make the record's sample
  * @sample: the previous sample, of an event with x86_pebs_shows_place_only()
  * @record: the record
  *
- * The place decides whether the sample is of the kernel, and whether an event with exclude_kernel
- * hides the record: only a hidden record's sample is not exact.
+ * Both must be of the kernel, or both of user space. The previous sample must not hide its record,
+ * as an event with exclude_kernel does with a record of the kernel: such a sample is not exact.
  *
- * Return: true if it does
+ * Return: true if the samples differ in address and time only
  */
 bool x86_pebs_may_refill(struct x86_pebs_sample *sample,
 			 const struct x86_pebs_record *record)
@@ -373,12 +373,12 @@ bool x86_pebs_may_refill(struct x86_pebs_sample *sample,
 }
 
 /**
- * x86_pebs_refill() - make a sample from the previous one: x86_pebs_fill() if x86_pebs_may_refill()
+ * x86_pebs_refill() - change the address and the time of the previous sample
  * @period: the event's period that has ended
  * @record: the record
  * @sample: the previous sample; @sample->time is set
  *
- * IRQs off, or NMI.
+ * The result is that of x86_pebs_fill(), if x86_pebs_may_refill(). IRQs off, or NMI.
  */
 void x86_pebs_refill(u64 period, const struct x86_pebs_record *record,
 		     struct x86_pebs_sample *sample)
