@@ -56,9 +56,12 @@ static inline void x86_write_msr(u32 msr, u64 value)
  */
 static __always_inline u64 x86_read_msr_inline(u32 msr)
 {
-	u64 value = native_read_msr(msr);
+	u64 value;
 
 	barrier();
+	value = native_read_msr(msr);
+	barrier();
+
 	return value;
 }
 
