@@ -3,8 +3,9 @@
  * because.c - failures that the failure of another check explains
  *
  * If a PMU counts the kernel in spite of exclude_kernel, most counts are too high: that is one
- * defect, and one failed check. A check names by its ON_* bits what it rests on. If such a check
- * fails, and a check that it rests on is not passed, the first one is not judged.
+ * defect, and one failed check. A check's ON_* bits name the checks that it rests on. If one of
+ * these fails, a failure of the check says nothing new: the check is not judged. A crash or a
+ * timeout is always a failure.
  */
 #define _GNU_SOURCE
 #include <stdlib.h>
@@ -16,27 +17,29 @@
  * struct base - a check that others rest on
  * @bit: ON_* of checks whose failures it explains
  * @high_bit: ON_* of checks whose failures it explains if all wrong numbers are too high
+ * @or_skipped: it also explains them if it is skipped: the PMU lacks what they rest on
  * @title: "area: name"
  * @judged: @outcome is valid
  * @outcome: the check's only result
  */
 static struct base {
 	unsigned int bit, high_bit;
+	bool or_skipped;
 	const char *title;
 	bool judged;
 	struct outcome outcome;
 } bases[] = {
-	{ ON_MODES, ON_USER, "count: exclude_kernel leaves user space" },
-	{ ON_KERNEL, 0, "count: exclude_user leaves the kernel" },
-	{ ON_COUNTERS, 0, "count: on every counter at once" },
-	{ ON_BRANCHES, 0, "count: branches of a known loop" },
-	{ ON_OVERFLOWS, 0, "sample: a sample every 100000" },
-	{ ON_FIRST, 0, "sample: a sample every 1000003" },
+	{ ON_MODES, ON_USER, true, "count: exclude_kernel leaves user space" },
+	{ ON_KERNEL, 0, false, "count: exclude_user leaves the kernel" },
+	{ ON_COUNTERS, 0, false, "count: on every counter at once" },
+	{ ON_BRANCHES, 0, false, "count: branches of a known loop" },
+	{ ON_OVERFLOWS, 0, false, "sample: a sample every 100000" },
+	{ ON_FIRST, 0, false, "sample: a sample every 1000003" },
 };
 
 /*
- * Check whether a line of a check is no failed expectation, or has a number that is too high. If a
- * bound was measured, the bound is too high as well, and the number may be a fiftieth too low.
+ * Check whether a line of a check is not a failed expectation, or has a number that is too high. A
+ * measured bound is too high as well: the number may then be up to 2 % below the bound.
  */
 static bool is_high(const char *line)
 {
@@ -68,7 +71,7 @@ static bool all_high(const struct outcome *outcome)
 
 static void judge_anew(const struct check *check, struct outcome *outcome);
 
-/* Return the result of a check that others rest on; it runs once. */
+/* Return the result of a check that others rest on. The check runs once. */
 static const struct outcome *judge_base(struct base *base, const struct check *check)
 {
 	if (!base->judged)
@@ -90,8 +93,9 @@ static const char *find_cause(const struct check *check, const struct outcome *o
 		    !(check->rests_on & base->high_bit && all_high(outcome)))
 			continue;
 		result = judge_base(base, other);
-		/* What explains the other check has a bit of its own. */
-		if (result->result != PASS && !result->because)
+		/* A failure that a third check explains is no cause: that check has a bit, too. */
+		if (result->result == FAIL ||
+		    (result->result == SKIP && base->or_skipped && !result->because))
 			return base->title;
 	}
 	return NULL;
@@ -102,7 +106,7 @@ static void judge_anew(const struct check *check, struct outcome *outcome)
 	if (!may_run(check, outcome))
 		return;
 	run_check(check, outcome);
-	if (outcome->result != FAIL || signal_caught())
+	if (outcome->result != FAIL || outcome->cut || signal_caught())
 		return;
 	outcome->because = find_cause(check, outcome);
 	if (!outcome->because)

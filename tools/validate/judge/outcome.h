@@ -35,6 +35,7 @@ struct seen {
  * @reason: why the check was skipped
  * @because: NULL, or "area: name" of the check whose failure explains this check's failure; the
  *	result is SKIP then
+ * @cut: the check crashed, or did not end in time
  * @lines: messages of the check, and failed expectations
  * @nr_lines: number of @lines
  * @seen: the first numbers that the check compared
@@ -44,6 +45,7 @@ struct outcome {
 	enum result result;
 	char reason[256];
 	const char *because;
+	bool cut;
 	char lines[MAX_LINES][600];
 	unsigned int nr_lines;
 	struct seen seen[MAX_SEEN];

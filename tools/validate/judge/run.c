@@ -223,13 +223,14 @@ void run_check(const struct check *check, struct outcome *outcome)
 	guard_restore();
 	close(fds[0]);
 	read_outcome(text, whole, outcome);
+	outcome->cut = !whole || (outcome->result == FAIL && WIFSIGNALED(status) &&
+				  (!said || WTERMSIG(status) != SIGKILL));
 	if (caught)
 		add_line(outcome, "expected to end, signal %d (%s) stopped pmu-validate",
 			 caught, strsignal(caught));
 	else if (!whole)
 		add_line(outcome, "expected to end within %d seconds, it did not", CHECK_SECONDS);
-	else if (outcome->result == FAIL && WIFSIGNALED(status) &&
-		 (!said || WTERMSIG(status) != SIGKILL))
+	else if (outcome->cut)
 		add_line(outcome, "expected to end, was killed by signal %d (%s)",
 			 WTERMSIG(status), strsignal(WTERMSIG(status)));
 	if (outcome->result == FAIL && check->rule)
