@@ -158,6 +158,10 @@ reported()
 		expect_says "the check" '<span class="because">not judged</span>' "$said" &&
 		expect_says "its cause" '<p class="because">not judged, because of count: base' "$said" &&
 		expect_says "its numbers" 'n: expected 1, got 2' "$said" || return 1
+	results skip | sed 's/"result": "fail"/"result": "skip", "reason": "refused"/
+		s/"fail": 1, "skip": 1/"fail": 0, "skip": 2/' >"$work/none.json"
+	said=$(tools/validate/pmu-validate-report "$work/none.json")
+	expect_says "the verdict without a failure" 'NOT JUDGED: .* 1 are skipped, 1 are not judged' "$said" || return 1
 	results pass >"$work/pass.json"
 	said=$(tools/validate/pmu-validate-report "$work/pass.json" 2>&1)
 	expect_equal "status of a check that passes because of another" 2 $? &&
