@@ -218,7 +218,31 @@ unjudged_is_drawn()
 		expect_says "the number" 'Checks that are not judged because of this: .* of power10-cpu-6\.1' "$(cat "$page")"
 }
 
-plan 8
+# shellcheck disable=SC2034 # verdict() of validate-faults has $results
+# Scripts that read KTAP take a check that is not judged for a failure.
+counted_as_failure()
+{
+	local filter
+
+	results=$work
+	: >"$work/control.fails"
+	cat >"$work/fault.ktap" <<-'EOT'
+	ok 1 - count: one
+	ok 2 - count: two # SKIP not judged, because of count: base
+	ok 3 - count: three # SKIP not judged, because of count: base
+	ok 4 - count: four # SKIP it needs root
+	not ok 5 - count: five
+	# ended 1 0
+	EOT
+	eval "$(sed -n '/^verdict()/,/^}/p' scripts/testing/validate-faults)"
+	expect_true "the fault ends" verdict fault &&
+		expect_equal "what finds the fault" $'count: base\ncount: five' "$(cat "$work/fault.found")" || return 1
+	filter=$(sed -nE "s/^ *(sed -nE .*)pmu\.ktap \|$/\1/p" packaging/ci/workflow.yml)
+	expect_equal "failures of the CI" $'count: two\ncount: three\ncount: five' \
+		"$(eval "${filter:-false}" <"$work/fault.ktap")"
+}
+
+plan 9
 gcc -O2 -Wall -Itools/validate -Itools/lib -o "$work/because" "$work/because.c" tools/validate/judge/because.c || exit 1
 check "a failure with numbers too high alone is not judged if exclude_kernel is ignored or refused" high_alone
 check "other failures stay failures" others_fail
@@ -228,4 +252,5 @@ check "a report shows what is not judged, and why" reported
 check "a failure without a row of known defects fails the drawing" causes
 check "the table of sources explains questions that there are" sources
 check "checks that are not judged are drawn, with the cause" unjudged_is_drawn
+check "scripts take a check that is not judged for a failure" counted_as_failure
 finish
