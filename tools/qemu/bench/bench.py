@@ -33,7 +33,7 @@ MACHINES = {
     },
 }
 
-# States of guest.c, with the greatest ratio that a plugin is to have
+# States of guest.c, each with the goal: the maximum of a plugin's ratio
 STATES = {
     "idle": ("loaded, no event", 1.03),
     "three": ("instructions, cycles, branches", 1.10),
@@ -103,7 +103,7 @@ def table(args, plain, times):
     """Return the CPU times without a plugin in seconds, and with one relative to these."""
     works = [work for _, work in plain]
     wide = max(len(text) for text, _ in STATES.values())
-    rows = [f"{'':{wide}}" + "".join(f" {work:>7}" for work in works) + "  at most",
+    rows = [f"{'':{wide}}" + "".join(f" {work:>7}" for work in works) + "     goal",
             f"{'no plugin, seconds':{wide}}" +
             "".join(f" {plain['plain', work]:>7.2f}" for work in works)]
     for state, (text, limit) in STATES.items():
@@ -115,16 +115,20 @@ def table(args, plain, times):
     return "\n".join(rows) + "\n"
 
 
-def update(args, text):
-    """Replace a table in a file."""
+def find_table(args):
+    """Return the text of a file up to a table, and from its end on; None if the table is not there."""
     head = f"<!-- bench {args.arch} {args.cpus} -->\n"
-    with open(args.update) as f:
+    with open(args.update, encoding="utf-8") as f:
         before, _, rest = f.read().partition(head)
     _, end, after = rest.partition("<!-- end -->")
-    if not end:
-        sys.exit(f"bench: {args.update} has no lines {head.strip()} and <!-- end -->")
-    with open(args.update, "w") as f:
-        f.write(before + head + "\n" + textwrap.indent(text, "    ") + "\n" + end + after)
+    return (before + head, end + after) if end else None
+
+
+def update(args, text):
+    """Replace a table in a file."""
+    before, after = find_table(args)
+    with open(args.update, "w", encoding="utf-8") as f:
+        f.write(before + "\n" + textwrap.indent(text, "    ") + "\n" + after)
 
 
 def main():
@@ -139,6 +143,8 @@ def main():
     parser.add_argument("--states", type=lambda names: names.split(","), default=[*STATES])
     parser.add_argument("plugins", nargs="+", metavar="PLUGIN")
     args = parser.parse_args()
+    if args.update and not find_table(args):
+        sys.exit(f"bench: {args.update} has no lines <!-- bench {args.arch} {args.cpus} --> and <!-- end -->")
 
     times = {}
     with tempfile.TemporaryDirectory() as directory:
