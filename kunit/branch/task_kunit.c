@@ -190,7 +190,7 @@ static void branch_sample_at_stop(struct kunit *test)
 	b->testbed->ops->hold(false);
 	KUNIT_EXPECT_EQ(test, b->nr_samples, 1);
 
-	/* The same while the PMU is enabled, as perf core never does */
+	/* The same with the PMU enabled. Perf core disables the PMU before it stops an event. */
 	fixture_start_event(event, PERF_EF_RELOAD);
 	x86_model_branch(USER, USER_TO, X86_MODEL_COND, 0);
 	b->testbed->ops->hold(true);

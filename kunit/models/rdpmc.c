@@ -26,7 +26,7 @@ const struct ctl_table *pmuv3_model_sysctl;
 static struct ctl_table_header sysctl_header;
 
 /**
- * pmuv3_model_register_sysctl() - register_sysctl()
+ * pmuv3_model_register_sysctl() - stand in for register_sysctl()
  * @path: directory of the table
  * @table: table with one file
  *
@@ -41,7 +41,7 @@ struct ctl_table_header *pmuv3_model_register_sysctl(const char *path,
 }
 
 /**
- * pmuv3_model_unregister_sysctl() - unregister_sysctl_table()
+ * pmuv3_model_unregister_sysctl() - stand in for unregister_sysctl_table()
  * @header: from pmuv3_model_register_sysctl()
  */
 void pmuv3_model_unregister_sysctl(struct ctl_table_header *header)

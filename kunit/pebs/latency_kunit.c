@@ -149,7 +149,7 @@ static const struct {
 	/* Sapphire Rapids, and Granite Rapids */
 	{ 6, 0x8f, 0, 8, 4, 0x01cd, COUNTERS(7, 1), 0x02cd, COUNTERS(0, 0) },
 	{ 6, 0xad, 0, 8, 4, 0x01cd, COUNTERS(7, 1), 0x02cd, COUNTERS(0, 0) },
-	/* Lunar Lake, Arrow Lake H and Panther Lake, cores */
+	/* P-cores of Lunar Lake, Arrow Lake H and Panther Lake */
 	{ 6, 0xbd, INTEL_CORE, 10, 6, 0x01cd, COUNTERS(9, 2), 0x02cd, COUNTERS(1, 0) },
 	{ 6, 0xc5, INTEL_CORE, 10, 6, 0x01cd, COUNTERS(9, 2), 0x02cd, COUNTERS(1, 0) },
 	{ 6, 0xcc, INTEL_CORE, 10, 15, 0x01cd, COUNTERS(9, 2), 0x02cd, COUNTERS(1, 0) },

@@ -183,7 +183,7 @@ bool pmuv3_joins(struct corepmu_cpu *cpuc)
 		return false;
 	}
 	if (!cpuc->irq && corepmu_has_interrupt(cpuc->pmu)) {
-		pr_warn("CPU%u has an SPI of its own as PMU interrupt, unknown while the CPU was offline: no event counts there until corepmu is loaded again\n",
+		pr_warn("CPU%u was offline at load, and its PMU interrupt (an SPI) was unknown: no event counts there until corepmu is loaded again\n",
 			smp_processor_id());
 		return false;
 	}

@@ -90,7 +90,7 @@ static int __init corepmu_init(void)
 	}
 
 	if (!is_pmu_type(corepmu_type)) {
-		pr_err("type=%d: a PMU has type %d, or %d or higher; leave out type= for the next free type\n",
+		pr_err("type=%d: the type of a PMU must be %d, or at least %d; leave out type= for the next free type\n",
 		       corepmu_type, PERF_TYPE_RAW, PERF_TYPE_MAX);
 		return -EINVAL;
 	}

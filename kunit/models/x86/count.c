@@ -192,7 +192,7 @@ static u64 advance(struct x86_model *m, u64 event, bool user, u64 times)
 		int idx = __ffs64(left);
 		u64 room = counter_mask(idx) - *counter_value(m, idx);
 
-		/* The wrap comes one count later. Callers never ask for 2^64. */
+		/* A counter with all bits set wraps with one more count. No caller adds 2^64. */
 		if (room < step)
 			step = room + 1;
 	}

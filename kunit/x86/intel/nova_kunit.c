@@ -2,8 +2,8 @@
 /*
  * corepmu: KUnit suite of Intel's families 18 and 19: Nova Lake and Diamond Rapids
  *
- * Expected values are those of arch/x86/events/intel/core.c of Linux 7.3; comments name its tables.
- * The driver's counters come from perf's named events, where both sources agree.
+ * Expected values come from arch/x86/events/intel/core.c of Linux 7.3; comments name its tables.
+ * The driver's constraints come from perf's event lists, an independent source.
  */
 #include <kunit/test.h>
 

@@ -287,8 +287,8 @@ static void remember_next(unsigned int vcpu, void *length)
 }
 
 /*
- * Called in place of branch_went() if only mispredicted branches are counted. Few branches in here
- * depend on the guest's.
+ * Called in place of branch_went() if of the three results only mispredicted branches are counted.
+ * The function has few branches that the host mispredicts.
  */
 static void branch_predicted(unsigned int vcpu, void *block)
 {

@@ -97,7 +97,7 @@ void deliver_interrupt(unsigned int vcpu)
 
 	if (__atomic_load_n(&d->pending, __ATOMIC_RELAXED))
 		return;
-	/* The interrupt that still skids signals this overflow, too. */
+	/* An earlier overflow's interrupt, delayed by skid=, signals this overflow, too. */
 	if (deliver_config.skid && d->alarm_set)
 		return;
 	d->signalled++;

@@ -164,7 +164,8 @@ static u32 type_of(u64 info)
 }
 
 /*
- * Convert a cycle count: a mantissa with a hidden 1 unless the exponent is 0; an entry has 16 bits.
+ * Return the cycles of a record. The mantissa has a hidden 1 unless the exponent is 0. An entry of
+ * perf has 16 bits for the cycles.
  */
 static unsigned int cycles_of(u64 info)
 {

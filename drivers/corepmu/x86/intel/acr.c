@@ -209,7 +209,7 @@ out:
 	}
 	if (ret || !corepmu_hw_counters(&event->hw))
 		return corepmu_refuse(-EINVAL,
-				      "config2 %#llx: no counter that can count a named event can cause a reload: name other events in acr_mask",
+				      "config2 %#llx: the counters of an event in acr_mask cannot cause a reload: name other events",
 				      event->attr.config2);
 
 	return 0;

@@ -321,9 +321,9 @@ static void describe_extension(struct x86_desc *desc)
 }
 
 /*
- * Describe slots and topdown metrics. On hybrid CPUs, leaf 0xA has only the fixed counters of all
- * CPU types. There, and where PERF_CAPABILITIES may lack the metrics wrongly, the PMU has those
- * registers of the table that can be read.
+ * Describe slots and topdown metrics. On hybrid CPUs, leaf 0xA lists only the fixed counters that
+ * all CPU types have. On some CPUs PERF_CAPABILITIES lacks the metrics, though the CPU has them. In
+ * both cases intel_hides_metrics() is true, and a register of the table exists if it can be read.
  */
 static void describe_metrics(struct x86_desc *desc)
 {

@@ -282,7 +282,7 @@ bool x86_topdown_update(struct corepmu_cpu *cpuc, struct perf_event *event)
 	return true;
 }
 
-/* Start a metric. Its slots begin with what the metric has of the slots in the register. */
+/* Start a metric. Its count begins at the metric's share of the slots that have been counted. */
 static void start_metric(struct corepmu_cpu *cpuc, struct hw_perf_event *hwc)
 {
 	struct perf_event *slots = cpuc->events[SLOTS_COUNTER];

@@ -168,7 +168,7 @@ void x86_vmx_init(const struct x86_desc *desc)
 
 	x86_vmx_switches = x86_vmx_msrs_init(desc);
 	if (!x86_vmx_switches)
-		pr_notice("KVM does not switch counters for guests: exclude_guest has no effect; admin guide, KVM guests, says what this needs\n");
+		pr_notice("KVM does not switch counters for guests: exclude_guest has no effect; see \"KVM guests\" in the admin guide\n");
 	x86_vmx_isolates = x86_vmx_switches && isolates_records();
 	if (x86_vmx_isolates || !desc->ds_bit || desc->pebs_format == PEBS_FORMAT_ARCH)
 		return;

@@ -300,7 +300,7 @@ void x86_pebs_emit(struct corepmu_cpu *cpuc, const void *at, const void *end, u6
 
 		if (unlikely(record.counts))
 			x86_pebs_counters_show(cpuc, &record);
-		/* Reset to 0, a counter overflows only once between two interrupts. */
+		/* Without a reload, a counter overflows at most once between two interrupts. */
 		if (!p->hw_reload)
 			ended &= ~left;
 		for (; left; left &= left - 1) {

@@ -158,7 +158,7 @@ static unsigned int types_of(uint64_t fcr)
 	return chosen;
 }
 
-/* EL0 may depend on HCR_EL2.TGE, see levels_of(). */
+/* Return brbe.simple. EL0 needs the bit of both control registers: HCR_EL2.TGE selects one. */
 static unsigned int simple_levels(const struct arm64_pmu *pmu)
 {
 	const struct arm64_brbe *b = &pmu->brbe;
@@ -238,7 +238,7 @@ static bool is_chosen(struct arm64_pmu *pmu, const struct arm64_branch *branch)
 	return b->types >> branch->type & 1;
 }
 
-/* Check that BRBCR_EL1 and, with EL2, BRBCR_EL2 have a bit. */
+/* Check whether a bit is set in BRBCR_EL1 and, if the CPU has EL2, in BRBCR_EL2. */
 static bool both_have(const struct arm64_pmu *pmu, uint64_t bit)
 {
 	return pmu->brbe.cr[EL1] & bit && (!pmu->config->has_el2 || pmu->brbe.cr[EL2] & bit);
@@ -351,7 +351,7 @@ static unsigned int cr_of(struct arm64_pmu *pmu, enum arm64_brbe_reg reg)
  * arm64_brbe_read() - execute MRS
  * @pmu: the PMU of this thread's CPU
  * @reg: the register
- * @n: the record of a record's register
+ * @n: index of the record, for BRBINF, BRBSRC and BRBTGT
  */
 uint64_t arm64_brbe_read(struct arm64_pmu *pmu, enum arm64_brbe_reg reg, unsigned int n)
 {

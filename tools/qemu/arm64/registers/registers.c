@@ -151,7 +151,7 @@ static bool can_access(struct arm64_pmu *pmu, unsigned int n)
  * arm64_pmu_read() - execute MRS
  * @pmu: the PMU of this thread's CPU
  * @reg: the register
- * @n: the counter of a counter's register
+ * @n: index of the counter, for registers of one counter
  */
 uint64_t arm64_pmu_read(struct arm64_pmu *pmu, enum arm64_pmu_reg reg, unsigned int n)
 {
@@ -197,7 +197,7 @@ static void write_counter(struct arm64_pmu *pmu, unsigned int n, uint64_t value)
  * arm64_pmu_write() - execute MSR
  * @pmu: the PMU of this thread's CPU
  * @reg: the register
- * @n: the counter of a counter's register
+ * @n: index of the counter, for registers of one counter
  * @value: the value to write
  */
 void arm64_pmu_write(struct arm64_pmu *pmu, enum arm64_pmu_reg reg, unsigned int n,

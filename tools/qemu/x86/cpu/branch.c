@@ -190,8 +190,8 @@ static void went(struct trail *t, uint64_t to, enum x86_pmu_ring ring)
 }
 
 /*
- * Record the branches in trail.passed. A record needs no contents if enough records follow it. The
- * first loop has no branch that depends on the guest's: the host would mispredict them.
+ * Record the branches in trail.passed. Only the last records need contents: they overwrite the
+ * earlier ones. The first loop has no "if" on a branch of the guest: the host would mispredict it.
  */
 static void record_passed(struct trail *t)
 {

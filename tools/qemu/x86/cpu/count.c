@@ -223,7 +223,7 @@ static unsigned int class_of(const struct qemu_plugin_insn *insn)
 	return x86_insn_class(bytes, bytes_of(insn, bytes));
 }
 
-/* Check whether an instruction executes once its block has come to it, and the next one, if any. */
+/* Check whether an instruction that begins is certain to complete and not to leave its block. */
 static bool is_certain(unsigned int class)
 {
 	return class & X86_INSN_SIMPLE || (class & X86_INSN_BRANCH && !(class & X86_INSN_FAULTING));

@@ -37,7 +37,7 @@
 
 /* MSR_LBR_INFO_x, IA32_LBR_x_INFO; only IA32_LBR_x_INFO has the type and INFO_CYCLES_VALID. */
 #define INFO_CYCLES_MAX		UINT64_C(0xffff)
-#define INFO_COUNT_SHIFT	32	/* of counter 0; the next ones follow */
+#define INFO_COUNT_SHIFT	32	/* counter 0's; the other counters' fields follow */
 #define INFO_COUNT_BITS		2
 #define INFO_COUNT_MAX		3
 #define INFO_TYPE_SHIFT		56

@@ -239,8 +239,8 @@ static void shorten(x86_pmu_counts distance, enum x86_pmu_kind kind, unsigned in
 	int ring;
 
 	/*
-	 * Each ring has its own count. If each gets its part of the distance, the model approaches
-	 * the overflow in a few steps, and does not miss it.
+	 * The counter counts several rings, and each ring has its own distance. Equal parts of the
+	 * counter's distance cannot miss the overflow: the model comes close to it in a few steps.
 	 */
 	if (nr > 1)
 		n = (n + nr - 1) / nr;

@@ -41,7 +41,7 @@
 #define TURNS			300
 #define LONG_PERIOD		20011
 
-/* A verdict needs at least so many samples. */
+/* Minimum number of samples of a test */
 #define SAMPLES			50
 
 /* program(rounds) */

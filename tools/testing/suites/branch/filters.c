@@ -77,7 +77,7 @@ struct rule {
 	int ours;
 };
 
-/* A driver answers with the errno of its first rule that matches, and takes everything else. */
+/* A driver's errno is that of its first matching rule. The driver accepts everything else. */
 static const struct rule rules[] = {
 	{ "levels and nothing else", EVERY, 0, 0, ~(LEVELS | OF_NOTHING), EINVAL, EINVAL },
 	{ "no counts of events in the records", INTEL, COUNTERS, 0, 0, EINVAL, EINVAL },

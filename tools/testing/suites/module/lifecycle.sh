@@ -237,7 +237,7 @@ type_that_is_taken()
 type_of_no_pmu()
 {
 	for type in 0 1 2 3 5 -2 -5 -2147483648; do
-		refused_with "type=$type: a PMU has type 4, or 6 or higher; leave out" \
+		refused_with "type=$type: the type of a PMU must be 4, or at least 6; leave out" \
 			type="$type" || return 1
 	done
 	for type in -1 4 99 2147483647; do

@@ -41,7 +41,7 @@ static bool in_loop(u64 addr)
 	return addr >= (u64)known_loop_start && addr < (u64)known_loop_end;
 }
 
-/* Maximum of different instructions in the loop that samples show */
+/* Maximum number of addresses in the loop that samples may have */
 #define PLACES_MAX	8
 
 static void place(void)

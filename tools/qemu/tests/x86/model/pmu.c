@@ -85,7 +85,10 @@ static void test_amd_core(void)
 	EXPECT(put(0xc0010201, UINT64_MAX) && get(0xc0010201) == MASK(48));
 }
 
-/* A selector's count of 1 instruction in the host's user space, and 2, 4 and 8 elsewhere */
+/*
+ * Return the count of 1 instruction in user space, 2 in the kernel, 4 in a guest's user space and 8
+ * in a guest's kernel. The sum says which of them the selector counts.
+ */
 static uint64_t counts_where(uint64_t select)
 {
 	EXPECT(put(0xc0010200, EN | 0xc0 | select) && put(0xc0010201, 0));
