@@ -237,6 +237,42 @@ static void x86_read_then_overflow(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, local64_read(&hwc->period_left), 991);
 }
 
+static void write_after_nmi(struct corepmu_cpu *cpuc, struct hw_perf_event *hwc, u64 value)
+{
+	x86_model_hold(false);
+	cpuc->pmu->backend->write(cpuc, hwc, value);
+}
+
+/*
+ * As in x86_read_then_overflow(), but the counter overflows again before the reader has stopped the
+ * PMU, and the NMI comes late, between the reader's writes of prev_count and the counter.
+ */
+static void x86_read_then_late_nmi(struct kunit *test)
+{
+	struct fixture *b = fixture_start_on(test, "intel-v4");
+	struct perf_event *event = fixture_event(b, PERF_COUNT_HW_BRANCH_INSTRUCTIONS, 1000);
+	struct corepmu_backend late = *b->pmu->backend;
+	struct hw_perf_event *hwc = &event->hw;
+	u64 prev, now;
+
+	late.write = write_after_nmi;
+	KUNIT_EXPECT_EQ(test, fixture_add(event, PERF_EF_START), 0);
+	fixture_run(b, TESTBED_BRANCHES, 1900);
+	prev = local64_read(&hwc->prev_count);
+	now = corepmu_extend_sign(b->pmu->backend->read(b->cpuc, hwc), corepmu_hw_value_mask(hwc));
+	local64_set(&hwc->prev_count, now);
+	fixture_run(b, TESTBED_BRANCHES, 100);
+	x86_model_hold(true);
+	fixture_run(b, TESTBED_BRANCHES, 903);
+	corepmu_use_backend(&late);
+	corepmu_count_overtaken(event, prev, now);
+	corepmu_use_backend(b->pmu->backend);
+	fixture_run(b, TESTBED_BRANCHES, 2);
+	KUNIT_EXPECT_EQ(test, fixture_read(event), 2905);
+	KUNIT_EXPECT_EQ(test, b->nr_samples, 2);
+	KUNIT_EXPECT_EQ(test, local64_read(&hwc->period_left), 95);
+}
+
 static struct kunit_case nmi_cases[] = {
 	KUNIT_CASE(x86_unmasks_lvtpc),
 	KUNIT_CASE(x86_leaves_lvtpc),
@@ -248,6 +284,7 @@ static struct kunit_case nmi_cases[] = {
 	KUNIT_CASE(x86_passes_trace_on),
 	KUNIT_CASE(x86_read_and_overflow),
 	KUNIT_CASE(x86_read_then_overflow),
+	KUNIT_CASE(x86_read_then_late_nmi),
 	{ }
 };
 

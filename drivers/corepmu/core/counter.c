@@ -7,6 +7,7 @@
  * current period ends, in 64 bits. A period longer than half of the counter's range takes several
  * interrupts: so a late read never misses a wrap.
  */
+#include <linux/atomic.h>
 #include <linux/minmax.h>
 #include <linux/perf_event.h>
 
@@ -24,15 +25,22 @@ u64 corepmu_start_near_wrap;
  * The NMI did not see the counts that its interrupted reader was about to add, so it found the
  * period unfinished and set the counter to the rest of it. Set the counter to overflow with its
  * next count: that overflow ends the period.
+ *
+ * A late NMI, for an overflow from before the stop, may come between the write of prev_count and
+ * the write of the counter. So the event is marked stopped meanwhile, and the NMI leaves it alone.
  */
 static void overflow_soon(struct corepmu_cpu *cpuc, struct perf_event *event)
 {
 	bool resume = cpuc->running;
+	int state;
 
 	if (resume)
 		corepmu_stop_cpu(cpuc);
+	state = xchg(&event->hw.state, PERF_HES_STOPPED | PERF_HES_UPTODATE);
 	corepmu_counter_update(cpuc, event);
 	corepmu_counter_load(cpuc, event, local64_read(&event->hw.period_left));
+	barrier();
+	event->hw.state = state;
 	corepmu_update_userpage(event);
 	if (resume)
 		corepmu_start_cpu(cpuc);
