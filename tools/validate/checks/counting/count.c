@@ -311,18 +311,35 @@ static void group_read_formats(void)
 	read_formats_of(3);
 }
 
+/*
+ * A context switch reads the counter of a task's event, and the kernel may switch before 2^32
+ * counts. A CPU's event is read at its end alone.
+ */
 static void beyond_32_bits(void)
 {
-	struct perf_event_attr attr;
 	unsigned long iterations = 2200000000UL;
-	int fd;
+	u64 whole = LOOP_INSNS * iterations;
+	struct perf_event_attr attr;
+	int fd, of_cpu = -1;
 
 	attr_instructions(&attr);
+	if (pmu.has & NEED_CPU_WIDE) {
+		run_on(pmu.cpu);
+		of_cpu = event_open(&attr, -1, pmu.cpu, -1, 0);
+		if (!expect_true("an event of a CPU opens", of_cpu >= 0))
+			return;
+		event_enable(of_cpu);
+	}
 	fd = event_open_self(&attr, -1);
-	if (fd < 0)
-		return;
-	expect_count("instructions", LOOP_INSNS * iterations, event_count_loop(fd, iterations));
+	if (fd >= 0)
+		expect_count("instructions", whole, event_count_loop(fd, iterations));
 	close(fd);
+	if (of_cpu < 0)
+		return;
+	event_disable(of_cpu);
+	/* Includes other tasks. */
+	expect_range("instructions of the CPU's tasks", whole, 2 * whole, event_read(of_cpu));
+	close(of_cpu);
 }
 
 static void sleep_is_free(void)
