@@ -35,7 +35,10 @@
  * the kernel's include/linux/perf/arm_pmuv3.h.
  */
 #define PMUV3_CASE(n, access)	case n: access(n); break
-#define PMUV3_CASES(access)						\
+/* @others: the cases of further counters */
+#define PMUV3_SWITCH_OR(n, access, others)				\
+	do {								\
+		switch (n) {						\
 		PMUV3_CASE(0, access); PMUV3_CASE(1, access); PMUV3_CASE(2, access);	\
 		PMUV3_CASE(3, access); PMUV3_CASE(4, access); PMUV3_CASE(5, access);	\
 		PMUV3_CASE(6, access); PMUV3_CASE(7, access); PMUV3_CASE(8, access);	\
@@ -46,23 +49,21 @@
 		PMUV3_CASE(21, access); PMUV3_CASE(22, access); PMUV3_CASE(23, access);	\
 		PMUV3_CASE(24, access); PMUV3_CASE(25, access); PMUV3_CASE(26, access);	\
 		PMUV3_CASE(27, access); PMUV3_CASE(28, access); PMUV3_CASE(29, access);	\
-		PMUV3_CASE(30, access)
-#define PMUV3_SWITCH(n, access)						\
-	do {								\
-		switch (n) {						\
-		PMUV3_CASES(access);					\
+		PMUV3_CASE(30, access);							\
+		others							\
 		}							\
 	} while (0)
+#define PMUV3_SWITCH(n, access)		PMUV3_SWITCH_OR(n, access, /* none */)
 
 /* @cycles, @instructions: statements for the cycle counter and the instruction counter */
 #define PMUV3_COUNTER_SWITCH(n, access, cycles, instructions)		\
-	do {								\
-		switch (n) {						\
-		PMUV3_CASES(access);					\
-		case PMUV3_CYCLE_COUNTER: cycles; break;		\
-		case PMUV3_INSTR_COUNTER: instructions; break;		\
-		}							\
-	} while (0)
+	PMUV3_SWITCH_OR(n, access,					\
+			case PMUV3_CYCLE_COUNTER:			\
+				cycles;					\
+				break;					\
+			case PMUV3_INSTR_COUNTER:			\
+				instructions;				\
+				break;)
 
 static inline u64 pmuv3_read_pmcr(void)
 {
@@ -137,6 +138,18 @@ static __always_inline void pmuv3_write_filter(int n, u64 config)
 #undef WRITE_PMEVTYPER
 }
 
+static __always_inline void write_cycles(u64 filter, u64 value)
+{
+	pmuv3_write_pmccfiltr(filter);
+	pmuv3_write_pmccntr(value);
+}
+
+static __always_inline void write_instructions(u64 filter, u64 value)
+{
+	pmuv3_write_pmicfiltr(filter);
+	pmuv3_write_pmicntr(value);
+}
+
 /* pmuv3_write_filter(), then pmuv3_write_counter(), with one jump to the counter's registers */
 static __always_inline void pmuv3_write_both(int n, u64 config, u64 value)
 {
@@ -145,10 +158,8 @@ static __always_inline void pmuv3_write_both(int n, u64 config, u64 value)
 		write_sysreg_s(value, PMUV3_PMEVCNTR(n));		\
 	} while (0)
 	PMUV3_COUNTER_SWITCH(n, WRITE_BOTH,
-			     pmuv3_write_pmccfiltr(config & ~PMEVTYPER_EVTCOUNT);
-			     pmuv3_write_pmccntr(value),
-			     pmuv3_write_pmicfiltr(config & ~PMEVTYPER_EVTCOUNT);
-			     pmuv3_write_pmicntr(value));
+			     write_cycles(config & ~PMEVTYPER_EVTCOUNT, value),
+			     write_instructions(config & ~PMEVTYPER_EVTCOUNT, value));
 #undef WRITE_BOTH
 }
 

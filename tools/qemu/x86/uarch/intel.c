@@ -223,9 +223,9 @@ static const struct x86_pmu_event_row gracemont_events[] = {
 /*
  * Data sources as union intel_x86_pebs_dse and the functions *_latency_data() of Linux 7.3 read
  * them (arch/x86/events/intel/ds.c). The arrays are those of __intel_pmu_pebs_data_source_grt(),
- * __intel_pmu_pebs_data_source_cmt() and lnc_pebs_data_source[]. An access to memory also misses the
- * second-level TLB: bit 5 on Gracemont, 6 on Crestmont and later atoms, 10 on Lion Cove. Another
- * core has modified one of the lines in L3.
+ * __intel_pmu_pebs_data_source_cmt() and lnc_pebs_data_source[]. An access to memory also misses
+ * the second-level TLB: bit 5 on Gracemont, 6 on Crestmont and later atoms, 10 on Lion Cove.
+ * Another core has modified one of the lines in L3.
  */
 static const uint16_t gracemont_sources[X86_PEBS_LINES] = {
 	0x01, 0x02, 0x03, 0x04, 0x01, 0x06, 0x03, 0x2a,
@@ -326,7 +326,7 @@ static const struct x86_uarch skymont = {
 
 /* ---- Nova Lake: Coyote Cove and Arctic Wolf; Diamond Rapids: Panther Cove ---- */
 
-/* Bit 8: the access missed the L2 cache, and the low bits are an off-module response; bit 11: STLB */
+/* Bit 8: L2 miss, and the low bits are an off-module response; bit 11: miss of the STLB */
 static const uint16_t panther_cove_sources[X86_PEBS_LINES] = {
 	0x02, 0x03, 0x04, 0x1c2, 0x02, 0x122, 0x09, 0x908,
 };
@@ -359,15 +359,20 @@ static const struct x86_uarch_rule panther_cove_rules[] = {
 	RULE(0x48, 0x01, COUNTERS_0_3),
 };
 
-#define OMR_EVENTS(code, bits)						\
-	EXTRA_REG(code, 0x01, OMR_0, bits), EXTRA_REG(code, 0x02, OMR_1, bits),	\
-	EXTRA_REG(code, 0x04, OMR_2, bits), EXTRA_REG(code, 0x08, OMR_3, bits)
-
 /* intel_pnc_extra_regs[] */
 static const struct x86_extra_reg_row panther_cove_extra_regs[] = {
-	OMR_EVENTS(0x2a, 0x40ffffff0000ffff),
-	OMR_EVENTS(0x4f, 0x40ffffff0000ffff),
-	OMR_EVENTS(0xd6, 0x40ffffff0000ffff),
+	EXTRA_REG(0x2a, 0x01, OMR_0, 0x40ffffff0000ffff),
+	EXTRA_REG(0x2a, 0x02, OMR_1, 0x40ffffff0000ffff),
+	EXTRA_REG(0x2a, 0x04, OMR_2, 0x40ffffff0000ffff),
+	EXTRA_REG(0x2a, 0x08, OMR_3, 0x40ffffff0000ffff),
+	EXTRA_REG(0x4f, 0x01, OMR_0, 0x40ffffff0000ffff),
+	EXTRA_REG(0x4f, 0x02, OMR_1, 0x40ffffff0000ffff),
+	EXTRA_REG(0x4f, 0x04, OMR_2, 0x40ffffff0000ffff),
+	EXTRA_REG(0x4f, 0x08, OMR_3, 0x40ffffff0000ffff),
+	EXTRA_REG(0xd6, 0x01, OMR_0, 0x40ffffff0000ffff),
+	EXTRA_REG(0xd6, 0x02, OMR_1, 0x40ffffff0000ffff),
+	EXTRA_REG(0xd6, 0x04, OMR_2, 0x40ffffff0000ffff),
+	EXTRA_REG(0xd6, 0x08, OMR_3, 0x40ffffff0000ffff),
 	EXTRA_REG(0xc6, 0x02, FRONTEND, 0x9),
 	EXTRA_REG(0xc6, 0x03, FRONTEND, 0x7fff1f),
 	EXTRA_REG(0xad, 0x40, FRONTEND, 0xf),
@@ -390,7 +395,10 @@ static const struct x86_uarch_rule arctic_wolf_rules[] = {
 
 /* intel_arw_extra_regs[] */
 static const struct x86_extra_reg_row arctic_wolf_extra_regs[] = {
-	OMR_EVENTS(0xb7, 0xc0ffffffffffffff),
+	EXTRA_REG(0xb7, 0x01, OMR_0, 0xc0ffffffffffffff),
+	EXTRA_REG(0xb7, 0x02, OMR_1, 0xc0ffffffffffffff),
+	EXTRA_REG(0xb7, 0x04, OMR_2, 0xc0ffffffffffffff),
+	EXTRA_REG(0xb7, 0x08, OMR_3, 0xc0ffffffffffffff),
 };
 
 static const struct x86_uarch arctic_wolf = {

@@ -147,7 +147,7 @@ asm("	.pushsection .text\n"
 "	ret\n"
 
 "	.arch_extension sve\n"
-"piece_sve:\n"			/* 100 loads and stores of a vector, of half of one, and of scattered elements */
+"piece_sve:\n"			/* 100 loads and stores: a vector, half of one, elements */
 "	mov	x0, #100\n"
 "	adr	x1, buffer\n"
 "	ptrue	p0.d\n"

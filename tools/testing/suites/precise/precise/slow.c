@@ -44,7 +44,7 @@ static u64 event_of(const char *name)
 	return nr == 2 ? umask << 8 | event : 0;
 }
 
-/* The CPU is an atom, or a core from Lion Cove on: data sources differ from those of earlier cores. */
+/* The CPU is an atom, or a core from Lion Cove on, with data sources of its own. */
 static bool has_own_sources;
 
 /* Check whether the CPU is of Lunar Lake, Nova Lake or Diamond Rapids. */
@@ -74,7 +74,7 @@ static bool is_tlb_right(union perf_mem_data_src source, unsigned int line)
 	       source.mem_lock != PERF_MEM_LOCK_LOCKED;
 }
 
-/* Of the two lines in L3, another core has the second one, or, with own sources, has modified it. */
+/* Another core has the second line in L3; with own sources, it has modified the line. */
 static bool is_snoop_right(union perf_mem_data_src source, unsigned int line)
 {
 	unsigned int other = has_own_sources ? PERF_MEM_SNOOP_HITM : PERF_MEM_SNOOP_HIT;
