@@ -8,7 +8,7 @@
 
 #include "run.h"
 
-#define NOBODY	65534
+#define UNPRIVILEGED_UID	65534
 
 /* The library's seteuid() would change the other threads of a storm, too. */
 static void set_effective_user(uid_t user)
@@ -25,7 +25,7 @@ void user_enter(int paranoid)
 		fprintf(sysctl, "%d\n", paranoid);
 		fclose(sysctl);
 	}
-	set_effective_user(NOBODY);
+	set_effective_user(UNPRIVILEGED_UID);
 }
 
 void user_leave(void)
