@@ -15,7 +15,7 @@
 # of counts has 6000000 cycles_u, 3000000 cycles_k, 6000000 instructions_u and 1000000 instructions_k: scripts
 # get the name of cycles:u with "_" for ":".
 #
-# It needs python3, and perf 6.1 with its Python scripts.
+# This script needs python3, and perf 6.1 with its Python scripts.
 # Status: 0 if the scripts behave as described, 1 if not, 77 if they cannot be tested.
 set -eu
 

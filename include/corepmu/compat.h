@@ -9,8 +9,8 @@
  * the kernel's headers for the change and defines COMPAT_HAVE_*. The defaults below, by version,
  * apply only where Kbuild has not defined the macro.
  *
- * Three tests are by version alone, since the change is in no header. If a distribution has
- * backported the change, the driver works, and
+ * Three tests are by version alone, since the change is in no header. The driver also works if a
+ * distribution has backported the change, with these effects:
  * - COMPAT_NOTIFIES_EVERY_SWITCH: per-CPU events have no large PEBS;
  * - COMPAT_SNAPSHOT_IS_INLINED: the driver replaces a function that BPF programs do not call;
  * - COMPAT_BUILTIN_LACKS_PMUS_OF_*: the module is loaded at boot although the built-in driver has a
@@ -529,8 +529,8 @@ static inline void compat_inc_pmi_count(void)
 /*
  * Registers of a precise sample beside struct pt_regs: x86/pebs/sample.c sets xmm_regs of struct
  * x86_perf_regs. The structure may have further members ("Support SIMD/eGPRs/SSP registers sampling
- * for perf", posted in 2026). These stay 0: NULL for a pointer to registers, and for the ABI the
- * value that means XMM registers.
+ * for perf", posted in 2026). The driver leaves these members 0: pointers to registers are NULL,
+ * and ABI 0 means XMM registers.
  */
 #ifndef COMPAT_HAVE_XMM_REGS
 #define COMPAT_HAVE_XMM_REGS		1
@@ -569,8 +569,8 @@ static inline void compat_inc_pmi_count(void)
 #endif
 
 /*
- * Check whether the event asks for SIMD registers, or for the registers of APX and the shadow
- * stack, which take the XMM registers' bits. The driver has none of them and rejects the event.
+ * Check whether the event asks for registers that the driver cannot sample: SIMD, APX or shadow
+ * stack. The masks of APX and the shadow stack reuse the bits of the XMM registers.
  */
 #ifndef COMPAT_HAVE_SIMD_REGS
 #define COMPAT_HAVE_SIMD_REGS		0

@@ -170,9 +170,9 @@ static void limiter_kernel(struct kunit *test)
 
 /*
  * The busiest event excludes user space, or counts KVM's guests, which KVM has left when the PMI
- * comes. The limiter then does not take overflows without user space for a CPU without progress:
- * the event keeps its period of 4096 while overflows take half of the time, except on debug
- * kernels.
+ * comes. No PMI interrupts user space then, but the limiter must not conclude that the CPU makes no
+ * progress. The event keeps its period of 4096 while overflows take half of the time, except on
+ * debug kernels.
  */
 static void limiter_kernel_events(struct kunit *test)
 {
@@ -460,7 +460,7 @@ static void limiter_leaves_a_quarter(struct kunit *test)
 	}
 }
 
-/* An interrupt counts for at most max_irq_ns; the window starts later by the rest. */
+/* An interrupt counts for at most max_irq_ns. The excess postpones the start of the window. */
 static void limiter_clamps(struct kunit *test)
 {
 	struct corepmu_limiter limiter = { .window = 1000, .max_irq_ns = 200000 };

@@ -172,7 +172,7 @@ static void load_left_out(struct kunit *test)
 		{ "intel-v4", .dead = BIT_ULL(33), .counters = 0x5000000ff },
 		{ "intel-v4", .deaf = BIT_ULL(0) | BIT_ULL(34), .counters = 0x3000000fe },
 		{ "intel-v4", .dead = BIT_ULL(2), .deaf = BIT_ULL(5), .counters = 0x7000000db },
-		/* CPUID reports more counters than the hypervisor lets count, which is @room. */
+		/* CPUID reports more counters than the hypervisor provides, @room. */
 		{ "intel-v4", .room = 8, .counters = 0xff },
 		{ "intel-v4", .room = 1, .counters = 0x1 },
 		{ "intel-v1", .dead = BIT_ULL(0), .counters = 0x2 },

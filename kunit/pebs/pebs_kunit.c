@@ -434,7 +434,7 @@ static void precise_after_an_agent(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, m->unknown_nmis, 0);
 }
 
-/* Without precise events, precise_reason names what the kernel hides. */
+/* If a hidden symbol rules out precise events, precise_reason says what the kernel hides. */
 static void precise_reason_names_hidden(struct kunit *test)
 {
 	static const struct {

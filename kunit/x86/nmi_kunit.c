@@ -214,8 +214,8 @@ static void x86_read_and_overflow(struct kunit *test)
 }
 
 /*
- * An NMI comes after read(2) has updated prev_count, before it adds the difference. No count is
- * lost, and the sample of the period comes with the counter's next counts.
+ * read(2) updates prev_count; an NMI then comes before read(2) adds the difference. No count is
+ * lost, and the counter's next counts cause the sample of the period.
  */
 static void x86_read_then_overflow(struct kunit *test)
 {

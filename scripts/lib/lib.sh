@@ -200,8 +200,8 @@ client_file()
 
 # table_row FILE NAME VARIABLE: read stanza NAME into the associative array VARIABLE.
 # A line is "key = value"; '#' in the first column starts a comment. "like = OTHER" adds the keys of
-# stanza OTHER that NAME lacks; OTHER has no such line. sed leaves the shell the one stanza to read,
-# of hundreds.
+# stanza OTHER that NAME lacks; OTHER has no such line. sed extracts the stanza: the shell would
+# take long to read hundreds.
 table_row() {
 	local -n table=$3
 	local like

@@ -114,7 +114,7 @@ class Source:
     def mutant(self, function, rule, change, first, last, before, after, *more):
         """Return a mutant with texts before the first and after the last token, and more edits."""
         span = self.end(last) - self.at[first]
-        # Brackets of another mutant would hide a comparison's commas: it is the inner one.
+        # A comparison goes inside other mutants' brackets, which would hide its commas otherwise.
         inner = int(before.startswith("COREPMU_COMPARE"))
         return Mutant(self.file, (self.line(first), self.line(last)), function, rule, change,
                       [(self.at[first], (1, -span, inner), 0, before),

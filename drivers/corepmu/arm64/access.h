@@ -35,7 +35,7 @@
  * the kernel's include/linux/perf/arm_pmuv3.h.
  */
 #define PMUV3_CASE(n, access)	case n: access(n); break
-/* @others: the cases of further counters */
+/* @others: cases for counters that are no event counter PMEVCNTR<n>_EL0 */
 #define PMUV3_SWITCH_OR(n, access, others)				\
 	do {								\
 		switch (n) {						\

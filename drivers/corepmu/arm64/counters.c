@@ -117,8 +117,8 @@ static __always_inline bool is_trusted(const struct corepmu_cpu *cpuc, int idx)
 }
 
 /*
- * Check whether this is the first event since perf core disabled the PMU that comes to an untrusted
- * counter.
+ * Check whether the event must write the shared registers: it is the first on an untrusted counter
+ * since perf core disabled the PMU.
  */
 static __always_inline bool must_write_shared(const struct corepmu_cpu *cpuc, int idx)
 {
@@ -248,8 +248,9 @@ static void pmuv3_write(struct corepmu_cpu *cpuc, struct hw_perf_event *hwc, u64
 static void pmuv3_place(struct corepmu_cpu *cpuc, struct hw_perf_event *hwc, u64 value);
 
 /*
- * Place an event that has a pair of counters, a 32-bit counter or a filter that depends on KVM, or
- * the first event that comes to an untrusted counter: write the shared registers first.
+ * Place an event that pmuv3_place() has no fast path for: one with a pair of counters, a 32-bit
+ * counter or a filter that depends on KVM. Also place the first event on an untrusted counter,
+ * after a write of the shared registers.
  */
 static noinline void place_otherwise(struct corepmu_cpu *cpuc, struct hw_perf_event *hwc,
 				     u64 value)
@@ -266,8 +267,8 @@ static noinline void place_otherwise(struct corepmu_cpu *cpuc, struct hw_perf_ev
 	if (paired) {
 		select_counter(cpuc, idx - 1, hwc->config_base);
 		/*
-		 * Count wraps at all exception levels: only the even counter has the event's
-		 * filter.
+		 * The odd counter counts the even one's wraps at all exception levels. Only the
+		 * even counter has the event's filter.
 		 */
 		select_counter(cpuc, idx, PMUV3_EVENT_CHAIN | PMEVTYPER_NSH);
 	} else {

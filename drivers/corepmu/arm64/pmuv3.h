@@ -220,11 +220,11 @@ void pmuv3_kvm_exit(void);
  * pmuv3_kvm_write_pmuserenr() - set PMUSERENR_EL0 for the host's user space on this CPU
  * @value: PMUSERENR_EL0
  *
- * As update_pmuserenr() in drivers/perf/arm_pmuv3.c. While a vCPU is loaded, KVM takes the value.
+ * As update_pmuserenr() in drivers/perf/arm_pmuv3.c. While a vCPU is loaded, KVM keeps the value.
  * KVM writes the value when it puts the vCPU, before user space of the host runs. Kernels before
- * 6.4 lack the function. There, if the built-in driver has a PMU of another CPU type, putting a
- * vCPU overwrites the value. IRQs off: KVM also loads and puts vCPUs with IRQs off, for this
- * purpose.
+ * 6.4 lack kvm_set_pmuserenr(). There, if the built-in driver has a PMU of another CPU type,
+ * putting a vCPU overwrites the value. IRQs off: KVM loads and puts vCPUs with IRQs off, too, so
+ * that no put comes in between.
  */
 static inline void pmuv3_kvm_write_pmuserenr(u64 value)
 {

@@ -22,12 +22,12 @@
 u64 corepmu_start_near_wrap;
 
 /*
- * The NMI did not see the counts that its interrupted reader was about to add, so it found the
- * period unfinished and set the counter to the rest of it. Set the counter to overflow with its
- * next count: that overflow ends the period.
+ * A reader updates prev_count; an NMI then interrupts the reader before it adds the counts. The NMI
+ * finds the period unfinished, and sets the counter to the rest of the period. Set the counter to
+ * overflow with its next count: that overflow ends the period.
  *
- * A late NMI, for an overflow from before the stop, may come between the write of prev_count and
- * the write of the counter. So the event is marked stopped meanwhile, and the NMI leaves it alone.
+ * An NMI for an overflow before the stop may come late: between the writes of prev_count and the
+ * counter. So the event is marked stopped meanwhile, and the late NMI ignores the event.
  */
 static void overflow_soon(struct corepmu_cpu *cpuc, struct perf_event *event)
 {

@@ -96,8 +96,8 @@ static __always_inline u64 event_counters(struct perf_event *event)
 /* The whole PMU: enable and disable */
 
 /*
- * Even without an event: the task that was scheduled out may have had access to counters, which the
- * next task must not have.
+ * Update the access of user space, even if this CPU has no event: the task that was scheduled out
+ * may have had access to counters, but the next task must not.
  */
 static noinline void enable_for_readers(struct corepmu_cpu *cpuc)
 {

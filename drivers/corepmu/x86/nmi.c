@@ -184,7 +184,7 @@ static bool expects_late_nmi(const struct x86_desc *desc, int cpu)
 		time_before_eq(jiffies, per_cpu_ptr(desc->pmu->cpu, cpu)->last_late + window));
 }
 
-/* An overflow that finds LVTPC masked would be lost: unmask it while the counters are stopped. */
+/* Unmask LVTPC while the counters are stopped: an overflow while LVTPC is masked is lost. */
 static void unmask_lvtpc(void)
 {
 	apic->write(APIC_LVTPC, COMPAT_LVTPC_NMI);

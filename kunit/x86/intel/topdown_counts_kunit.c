@@ -50,7 +50,7 @@ static void group_in(struct fixture *b, struct group *g)
 		KUNIT_ASSERT_EQ(b->test, fixture_add(g->event[i], PERF_EF_START), 0);
 }
 
-/* As perf core does: the leader first */
+/* Add the events as perf core does: the leader first. */
 static void group_out(struct group *g)
 {
 	unsigned int i;
@@ -217,8 +217,8 @@ static void topdown_coexists(struct kunit *test)
 }
 
 /*
- * The registers are saved and restored when the group is scheduled out and in, whoever uses them
- * meanwhile.
+ * The registers are saved when the group is scheduled out and restored when it is scheduled in,
+ * even if another group uses the registers meanwhile.
  */
 static void topdown_saved_at_switch(struct kunit *test)
 {
@@ -327,7 +327,7 @@ static struct group *interrupted;
 
 static void read_in_nmi(void)
 {
-	/* As a sample of the group would read: nothing is counted twice. */
+	/* Read the group as a sample with PERF_SAMPLE_READ does: nothing is counted twice. */
 	interrupted->event[0]->pmu->read(interrupted->event[0]);
 	interrupted->event[1]->pmu->read(interrupted->event[1]);
 }

@@ -287,7 +287,7 @@ static void remember_next(unsigned int vcpu, void *length)
 }
 
 /*
- * Called in place of branch_went() if of the three results only mispredicted branches are counted.
+ * Called in place of branch_went() if no other result of a branch than a misprediction is counted.
  * The function has few branches that the host mispredicts.
  */
 static void branch_predicted(unsigned int vcpu, void *block)
@@ -455,7 +455,7 @@ void count_gen_add(struct qemu_plugin_insn *insn, struct count_block *b, unsigne
 
 /**
  * count_gen_conditional() - instrument a conditional branch
- * @at: the branch, or an earlier instruction: once it begins, the branch is certain to execute
+ * @at: the branch, or an earlier instruction that the branch is certain to follow
  * @insn: the branch
  * @b: its block, which the branch ends
  * @distance: bytes from the next instruction to the branch's target

@@ -14,7 +14,7 @@
 /* More than the branches that are ever taken back */
 #define BRANCHES_START		UINT64_C(0x10000)
 #define DISTANCE_MAX		INT64_C(0x20000)
-/* More than the branches that are counted beyond the distance, before a block comes to its check */
+/* Exceeds the branches counted past the distance, before the next check of generated code */
 #define BRANCHES_BEYOND		UINT64_C(0x10000)
 
 _Static_assert(COUNT_LEVELS_MAX * (BRANCHES_START + DISTANCE_MAX + BRANCHES_BEYOND) <=

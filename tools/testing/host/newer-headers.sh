@@ -39,7 +39,7 @@ header()
 	echo "$file"
 }
 
-# changed NAME: the last change of a header found its place
+# changed NAME: check that the last edit has changed header NAME
 changed()
 {
 	! cmp -s "$1" "$1.before"
@@ -120,7 +120,7 @@ nmi_source()
 		s/^#define register_nmi_handler(t, fn, fg, n, init\.\.\.)/#define register_nmi_handler(t, fn, fg, n, src, init...)/
 		s/^\t\t\.flags = (fg),\t*/\t\t.flags = (fg), .source_vector = (src),\t/'
 	builds x86_64 x86/nmi.o
-	# The call-site names the source: 7 is in the object's data, and in what LVTPC gets.
+	# The call site names the source: 7 is in the object's data, and in the value of LVTPC.
 	expect_true "the source of PMIs" sources
 }
 

@@ -17,7 +17,7 @@
  * struct base - a check that others rest on
  * @bit: ON_* of checks whose failures it explains
  * @high_bit: ON_* of checks whose failures it explains if all wrong numbers are too high
- * @or_skipped: it also explains them if it is skipped: the PMU lacks what they rest on
+ * @or_skipped: the check also explains failures if it is skipped, as the PMU lacks the feature
  * @title: "area: name"
  * @judged: @outcome is valid
  * @outcome: the check's only result
@@ -38,8 +38,8 @@ static struct base {
 };
 
 /*
- * Check whether a line of a check is not a failed expectation, or has a number that is too high. A
- * measured bound is too high as well: the number may then be up to 2 % below the bound.
+ * Return false only for a failed expectation whose number is not too high. A bound that was itself
+ * measured may be too high as well. So a number up to 2 % below the lower bound counts as high.
  */
 static bool is_high(const char *line)
 {
@@ -93,7 +93,7 @@ static const char *find_cause(const struct check *check, const struct outcome *o
 		    !(check->rests_on & base->high_bit && all_high(outcome)))
 			continue;
 		result = judge_base(base, other);
-		/* A failure that a third check explains is no cause: that check has a bit, too. */
+		/* If a third check explains it, that check is the cause, by its own bit. */
 		if (result->result == FAIL ||
 		    (result->result == SKIP && base->or_skipped && !result->because))
 			return base->title;

@@ -144,7 +144,7 @@ static bool reads_agree(int fd, const struct perf_event_mmap_page *page, unsigne
 {
 	u64 before = event_read(fd), count;
 
-	/* POWER's page has an index, though user space may not read. */
+	/* POWER's page has an index, though user space must not read the counter. */
 	if (!page->cap_user_rdpmc || !user_read(page, &count)) {
 		++*unreadable;
 		return true;

@@ -204,8 +204,8 @@ static int refuse_incomplete(const struct x86_desc *desc, u64 config)
 
 /*
  * Check whether the caller may count all tasks of a CPU: perf_allow_cpu() in
- * include/linux/perf_event.h, without the security modules. A kernel that hides the sysctl
- * kernel.perf_event_paranoid is taken for a strict one.
+ * include/linux/perf_event.h, without the security modules. If the kernel hides the sysctl
+ * kernel.perf_event_paranoid, only a caller with CAP_PERFMON may.
  */
 static bool may_count_cpu(void)
 {
@@ -323,7 +323,7 @@ static void describe_extension(struct x86_desc *desc)
 /*
  * Describe slots and topdown metrics. On hybrid CPUs, leaf 0xA lists only the fixed counters that
  * all CPU types have. On some CPUs PERF_CAPABILITIES lacks the metrics, though the CPU has them. In
- * both cases intel_hides_metrics() is true, and a register of the table exists if it can be read.
+ * both cases intel_hides_metrics() is true: read a register to find out whether it exists.
  */
 static void describe_metrics(struct x86_desc *desc)
 {

@@ -265,7 +265,7 @@ int x86_lbr_encode_counters(const struct x86_desc *desc, struct perf_event *even
 	corepmu_hw_limit_counters(hwc, desc->pmu->branch_backend->counters);
 	if (!corepmu_hw_counters(hwc))
 		return corepmu_refuse(-EINVAL,
-				      "branch_sample_type is %#llx: the event's counters have no event counts in branch records: leave out counter",
+				      "branch_sample_type is %#llx: the event's counters cannot log event counts in branch records: leave out counter",
 				      asked);
 	hwc->config_base |= EVNTSEL_LBR_LOG;
 

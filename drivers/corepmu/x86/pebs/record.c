@@ -330,8 +330,8 @@ bool x86_pebs_parse(unsigned int format, const void *at, size_t left,
  * The caller uses no other member of @record. Two records of the same groups have the same length,
  * which x86_pebs_parse() has checked for the first. Any context, NMI too.
  *
- * Return: false if the record has other groups or counters, or another format than PEBS formats 4
- * to 6: @record is unchanged
+ * Return: true if @record has been updated; false if the record has other groups or counters, or if
+ * @format is not 4 to 6
  */
 bool x86_pebs_parse_alike(unsigned int format, const void *at, size_t left,
 			  struct x86_pebs_record *record)

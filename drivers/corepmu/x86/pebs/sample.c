@@ -335,7 +335,7 @@ void x86_pebs_fill(struct corepmu_cpu *cpuc, struct perf_event *event, u64 perio
 	}
 }
 
-/* Sample fields that depend on no more of a record than its address and time */
+/* Sample fields that need only the address and the time of a record */
 #define PLACE_TYPES							\
 	(PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_ID |	\
 	 PERF_SAMPLE_CPU | PERF_SAMPLE_PERIOD | PERF_SAMPLE_STREAM_ID |		\
@@ -358,8 +358,8 @@ bool x86_pebs_shows_place_only(const struct perf_event *event)
  * @sample: the previous sample, of an event with x86_pebs_shows_place_only()
  * @record: the record
  *
- * Both must be of the kernel, or both of user space. The previous sample must not hide its record,
- * as an event with exclude_kernel does with a record of the kernel: such a sample is not exact.
+ * Sample and record must both be of the kernel, or both of user space. The sample must be exact. An
+ * event with exclude_kernel hides the address of a kernel record; its sample is then not exact.
  *
  * Return: true if the samples differ in address and time only
  */
@@ -378,7 +378,8 @@ bool x86_pebs_may_refill(struct x86_pebs_sample *sample,
  * @record: the record
  * @sample: the previous sample; @sample->time is set
  *
- * The result is that of x86_pebs_fill(), if x86_pebs_may_refill(). IRQs off, or NMI.
+ * Precondition: x86_pebs_may_refill(). The sample is then as x86_pebs_fill() would make it. IRQs
+ * off, or NMI.
  */
 void x86_pebs_refill(u64 period, const struct x86_pebs_record *record,
 		     struct x86_pebs_sample *sample)

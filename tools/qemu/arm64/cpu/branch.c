@@ -464,7 +464,7 @@ void arm64_branch_gen_start(struct qemu_plugin_tb *tb, enum arm64_pmu_level leve
 /**
  * arm64_branch_gen() - instrument a branch
  * @tb: its block
- * @at: the branch, or an earlier instruction: once it begins, the branch is certain to execute
+ * @at: the branch, or an earlier instruction that the branch is certain to follow
  * @insn: the branch
  * @level: its level
  * @class: its class

@@ -27,7 +27,7 @@
 #define PENDING_TYPE		UINT64_C(0xf)
 #define PENDING_CONDITIONAL	(UINT64_C(1) << 28)
 #define PENDING_FAULTING	(UINT64_C(1) << 29)
-#define PENDING_KNOWN_SHIFT	32	/* known with one of these bits in trail.known */
+#define PENDING_KNOWN_SHIFT	32	/* reported if trail.known has one of these bits */
 #define PENDING_PREDICTOR_SHIFT	40	/* index in struct count_predictor */
 #define PENDING_PREDICTOR	UINT64_C(0x7ff)
 #define PENDING_RING_SHIFT	56	/* in struct passed: the ring of the target, ... */
@@ -423,7 +423,7 @@ void x86_branch_gen_start(struct qemu_plugin_tb *tb, enum x86_pmu_ring ring,
 /**
  * x86_branch_gen() - instrument a branch
  * @tb: its block
- * @at: the branch, or an earlier instruction: once it begins, the branch is certain to execute
+ * @at: the branch, or an earlier instruction that the branch is certain to follow
  * @insn: the branch
  * @ring: its ring
  * @class: its class

@@ -313,7 +313,7 @@ static void group_read_formats(void)
 
 /*
  * A context switch reads the counter of a task's event, and the kernel may switch before 2^32
- * counts. A CPU's event is read at its end alone.
+ * counts. The counter of a CPU's event is read only at the end.
  */
 static void beyond_32_bits(void)
 {

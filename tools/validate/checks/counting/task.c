@@ -130,7 +130,7 @@ static void *thread_loop(void *iterations)
 	char c = 0;
 
 	known_loop((unsigned long)iterations);
-	/* In the exact lane no thread ends while others count: the last one frees more memory. */
+	/* In the exact lane threads end after all counts: the last one frees more memory. */
 	if (write(thread_pipes[0][1], &c, 1) != 1 || read(thread_pipes[1][0], &c, 1) != 1)
 		return NULL;
 	return iterations;

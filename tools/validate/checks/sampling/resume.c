@@ -43,7 +43,7 @@ static void judge_samples(const struct perf_event_attr *attr, int fd, u64 fewer,
 
 /*
  * Let a child and this task run in turns; each turn has @iterations + 1 iterations of the loop.
- * With none, most overflows are in the kernel.
+ * With @iterations 0, most overflows are in the kernel.
  */
 static void switch_often(unsigned int times, unsigned long iterations)
 {

@@ -17,7 +17,7 @@
 #define LBR_DEPTH	32
 #define MISPREDICTED	(UINT64_C(1) << 63)
 
-/* 1000 rounds, each with a branch of each type but far ones */
+/* 1000 rounds, each with a branch of each type except far branches */
 void branches(void);
 extern const char branch_call[], branch_target[];
 __asm__(".globl branches, branch_call, branch_target\n"

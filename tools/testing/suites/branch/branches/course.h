@@ -59,7 +59,7 @@ void both(unsigned long rounds, const void *here, const void *there);
 
 /**
  * nest() - call itself recursively, then call a function several times
- * @depth: calls that have not returned then
+ * @depth: number of nested calls at the deepest level
  * @turns: number of calls of @turn
  * @turn: function to call at the deepest level
  */

@@ -64,7 +64,7 @@ static bool is_of_new_models(void)
 
 #define LINE(addr)		((addr) >> 6 & (ARRAY_SIZE(lines) - 1))
 
-/* With sources of its own, a CPU misses the second-level TLB in accesses to the last line. */
+/* A CPU with data sources of its own misses the second-level TLB when it accesses the last line. */
 static bool is_tlb_right(union perf_mem_data_src source, unsigned int line)
 {
 	bool misses = has_own_sources && line == ARRAY_SIZE(lines) - 1;
@@ -74,7 +74,7 @@ static bool is_tlb_right(union perf_mem_data_src source, unsigned int line)
 	       source.mem_lock != PERF_MEM_LOCK_LOCKED;
 }
 
-/* Another core has the second line in L3; with own sources, it has modified the line. */
+/* Another core has the second line in L3, modified on a CPU with data sources of its own. */
 static bool is_snoop_right(union perf_mem_data_src source, unsigned int line)
 {
 	unsigned int other = has_own_sources ? PERF_MEM_SNOOP_HITM : PERF_MEM_SNOOP_HIT;
