@@ -54,7 +54,6 @@ static void find_type(const struct corepmu_branch_backend *backend,
 	u64 from = entry->from;
 
 	if (entry->abort) {
-		list->shift[i] = 0;
 		list->type[i] = COREPMU_BRANCH_ABORT;
 		return;
 	}
