@@ -48,6 +48,17 @@ every_option_is_in_the_page()
 	done
 }
 
+every_cause_is_a_check()
+{
+	local titles title
+
+	titles=$(sed -nE 's/^\t\{ ON_.*"([^"]+)" \},$/\1/p' tools/validate/judge/because.c)
+	expect_true "because.c names checks" test -n "$titles" || return 1
+	while read -r title; do
+		expect_true "a check is called $title" grep -Fqx "$title" <("$tool" --list) || return 1
+	done <<<"$titles"
+}
+
 # sentences: print what rules quote, as "PAGE<tab>SENTENCE" lines
 sentences()
 {
@@ -486,9 +497,10 @@ gone()
 	return 1
 }
 
-plan 18
+plan 19
 check "it builds, static, and is installed with its page" build
 check "the manual page has every option of --help" every_option_is_in_the_page
+check "every check that explains failures of others exists" every_cause_is_a_check
 check "every rule is a sentence of its page" rules_are_quoted
 check "--json is JSON, with a PMU and without" json_always
 check "pmu-validate-report makes a page of results, and of two side by side" page
