@@ -259,6 +259,7 @@ static noinline void place_otherwise(struct corepmu_cpu *cpuc, struct hw_perf_ev
 	int idx = hwc->idx;
 
 	if (must_write_shared(cpuc, idx) || (paired && must_write_shared(cpuc, idx - 1))) {
+		/* The next call finds the shared registers written. */
 		write_shared(cpuc);
 		pmuv3_place(cpuc, hwc, value);
 		return;

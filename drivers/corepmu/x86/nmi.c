@@ -184,13 +184,13 @@ static bool expects_late_nmi(const struct x86_desc *desc, int cpu)
 		time_before_eq(jiffies, per_cpu_ptr(desc->pmu->cpu, cpu)->last_late + window));
 }
 
-/* Unmask LVTPC while the counters are stopped: an overflow while LVTPC is masked is lost. */
+/* An NMI calls this while the counters are stopped: an overflow while LVTPC is masked is lost. */
 static void unmask_lvtpc(void)
 {
 	apic->write(APIC_LVTPC, COMPAT_LVTPC_NMI);
 }
 
-/* End an NMI in which no status shows an overflow. Return whether the driver claims the NMI. */
+/* End an NMI in which no status shows an overflow. Return NMI_HANDLED if the NMI is the PMU's. */
 static noinline int end_without_overflow(const struct x86_desc *desc, struct corepmu_cpu *cpuc)
 {
 	bool ours = took_pmi(desc);
@@ -257,7 +257,7 @@ void x86_irq_learn(struct corepmu_cpu *cpuc)
 	/* All CPUs self-test at the same time: each unmasks its LVTPC, the first one logs. */
 	if (!xchg(&desc->masks_lvtpc, true))
 		pr_info("LVTPC is masked by a PMI, unlike on AMD hardware (hypervisor?): unmasking it in every NMI\n");
-	apic->write(APIC_LVTPC, COMPAT_LVTPC_NMI);
+	unmask_lvtpc();
 }
 
 /**
@@ -268,7 +268,7 @@ void x86_irq_learn(struct corepmu_cpu *cpuc)
  */
 void x86_irq_enable(struct corepmu_cpu *cpuc)
 {
-	apic->write(APIC_LVTPC, COMPAT_LVTPC_NMI);
+	unmask_lvtpc();
 }
 
 /**

@@ -338,7 +338,7 @@ bool x86_pebs_parse_alike(unsigned int format, const void *at, size_t left,
 {
 	const u64 *word = at, *before = at - record->size;
 
-	if (format == PEBS_FORMAT_SKYLAKE || format == PEBS_FORMAT_ARCH || left < record->size ||
+	if (format < PEBS_FORMAT_ADAPTIVE || format > PEBS_FORMAT_COUNTERS || left < record->size ||
 	    ((word[BASIC_FORMAT] ^ before[BASIC_FORMAT]) & ~FORMAT_RETIRE) ||
 	    word[BASIC_COUNTERS] != record->counters)
 		return false;
