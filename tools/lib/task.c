@@ -8,6 +8,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -38,84 +39,93 @@ bool run_on_first(unsigned int nr)
 	return !sched_setaffinity(0, sizeof(set), &set);
 }
 
-static bool tell(int fd, char what)
+void stop_self(void)
 {
-	return write(fd, &what, 1) == 1;
+	kill(getpid(), SIGSTOP);
 }
 
-/* Return the next byte, or END if the pipe has no writer any more. */
-static char hear(int fd)
+bool wait_stopped(pid_t pid)
+{
+	int status;
+	pid_t got;
+
+	do
+		got = waitpid(pid, &status, WUNTRACED);
+	while (got < 0 && errno == EINTR);
+	return got == pid && WIFSTOPPED(status);
+}
+
+/* The child's part. The pipe says what to do; SIGCONT says when. */
+static void serve(int requests, void (*work)(unsigned long), unsigned long arg, pid_t parent)
 {
 	char what;
 
-	return read(fd, &what, 1) == 1 ? what : END;
+	/* The parent may have died before the system call. */
+	if (prctl(PR_SET_PDEATHSIG, SIGKILL) || getppid() != parent)
+		_exit(1);
+	stop_self();
+	while (read(requests, &what, 1) == 1 && what == WORK) {
+		work(arg);
+		stop_self();
+	}
+	_exit(0);
 }
 
 bool child_start(struct child *child, void (*work)(unsigned long), unsigned long arg)
 {
-	int go[2], done[2];
+	pid_t parent = getpid();
+	int requests[2];
 
-	if (pipe(go)) {
+	if (pipe(requests)) {
 		ktap_fail("expected a pipe to a child, got %s", strerror(errno));
-		return false;
-	}
-	if (pipe(done)) {
-		ktap_fail("expected a pipe from a child, got %s", strerror(errno));
-		close(go[0]);
-		close(go[1]);
 		return false;
 	}
 	fflush(stdout);
 	child->pid = fork();
-	if (!child->pid) {
-		/* The parent has the other ends: if it dies, the child's reads end. */
-		close(go[1]);
-		close(done[0]);
-		if (!tell(done[1], WORK))
-			_exit(1);
-		while (hear(go[0]) == WORK) {
-			work(arg);
-			if (!tell(done[1], WORK))
-				_exit(1);
-		}
-		_exit(0);
-	}
-	close(go[0]);
-	close(done[1]);
-	child->go = go[1];
-	child->done = done[0];
-	if (child->pid < 0 || hear(child->done) != WORK) {
+	if (!child->pid)
+		serve(requests[0], work, arg, parent);
+	close(requests[0]);
+	child->requests = requests[1];
+	child->works = false;
+	if (child->pid < 0 || !wait_stopped(child->pid)) {
 		ktap_fail("expected a child, got none");
-		close(child->go);
-		close(child->done);
-		if (child->pid > 0)
-			waitpid(child->pid, NULL, 0);
+		close(child->requests);
 		return false;
 	}
-	/* Long enough for the child to block in its read */
-	usleep(1000);
 	return true;
+}
+
+static void request(struct child *child, char what)
+{
+	if (write(child->requests, &what, 1) != 1 || kill(child->pid, SIGCONT))
+		ktap_fail("expected a child to take a request, it died");
 }
 
 void child_go(struct child *child)
 {
-	if (!tell(child->go, WORK))
-		ktap_fail("expected a child to work, it died");
+	request(child, WORK);
+	child->works = true;
+}
+
+static void finish(struct child *child)
+{
+	if (!wait_stopped(child->pid))
+		ktap_fail("expected a child to end its work, it died");
+	child->works = false;
 }
 
 void child_run(struct child *child)
 {
 	child_go(child);
-	if (hear(child->done) != WORK)
-		ktap_fail("expected a child to end its work, it died");
+	finish(child);
 }
 
 static void end_with(struct child *child, char what)
 {
-	if (!tell(child->go, what))
-		ktap_fail("expected a child to wait for its end, it died");
-	close(child->go);
-	close(child->done);
+	if (child->works)
+		finish(child);
+	request(child, what);
+	close(child->requests);
 	waitpid(child->pid, NULL, 0);
 }
 
@@ -133,6 +143,5 @@ void child_kill(struct child *child)
 {
 	kill(child->pid, SIGKILL);
 	waitpid(child->pid, NULL, 0);
-	close(child->go);
-	close(child->done);
+	close(child->requests);
 }

@@ -25,15 +25,31 @@ bool run_on(unsigned int cpu);
 bool run_on_first(unsigned int nr);
 
 /**
- * struct child - a child process that works on request
+ * stop_self() - stop the calling process until it gets SIGCONT
+ */
+void stop_self(void);
+
+/**
+ * wait_stopped() - wait until a child process has stopped
+ * @pid: the child process
+ *
+ * Unlike a child that has only written an answer, a stopped child executes no further instruction
+ * of user space.
+ *
+ * Return: false if the child has ended.
+ */
+bool wait_stopped(pid_t pid);
+
+/**
+ * struct child - a child process that works on request, and is stopped otherwise
  * @pid: its process ID
- * @go: pipe for requests, one byte each
- * @done: pipe by which the child reports that it waits, one byte each
+ * @requests: pipe for requests, one byte each
+ * @works: the child has a request, and has not been seen stopped since
  */
 struct child {
 	pid_t pid;
-	int go;
-	int done;
+	int requests;
+	bool works;
 };
 
 /**
@@ -42,8 +58,8 @@ struct child {
  * @work: function that the child calls for each request
  * @arg: argument of @work
  *
- * At the return the child is blocked in a read: it uses no CPU, and it executes the same
- * instructions in each run from there on.
+ * At the return the child is stopped: it uses no CPU, and it executes the same instructions in
+ * each run from there on.
  *
  * Return: false on failure; then the running test has failed.
  */
@@ -56,7 +72,7 @@ bool child_start(struct child *child, void (*work)(unsigned long), unsigned long
 void child_go(struct child *child);
 
 /**
- * child_run() - let the child work once, and wait until it has finished
+ * child_run() - let the child work once, and wait until it has stopped
  * @child: a child that waits
  *
  * A child that dies instead fails the running test.

@@ -29,8 +29,6 @@ static u64 count_child(unsigned long iterations, bool ended)
 	known_loop(ITERATIONS);
 	child_run(&child);
 	child_run(&child);
-	/* The child answers before it waits again. */
-	usleep(1000);
 	if (!ended && fd >= 0)
 		count = event_read(fd);
 	child_end(&child);
@@ -185,7 +183,6 @@ static u64 count_living_children(unsigned long iterations)
 			return 0;
 	for (i = 0; i < 4; i++)
 		child_run(&children[i]);
-	usleep(1000);
 	event_read_times(fd, &alive);
 	event_disable(fd);
 	event_read_times(fd, &times);
@@ -337,7 +334,9 @@ static void task_on_cpu(void)
 	close(fd);
 }
 
-/* Return the count of this task, or of its child, while they switch 400 times. */
+#define SWITCH_ROUNDS	200
+
+/* Return the count of this task, or of its child, while they switch twice a round. */
 static u64 count_switching(unsigned long iterations, bool of_child)
 {
 	int fds[2], to[2], from[2], i;
@@ -351,32 +350,36 @@ static u64 count_switching(unsigned long iterations, bool of_child)
 	pid = fork();
 	if (!pid) {
 		close(to[1]);
-		while (read(to[0], &byte, 1) == 1) {
-			known_loop((iterations - 1) / 200 + 1);
+		stop_self();
+		for (i = 0; i < SWITCH_ROUNDS && read(to[0], &byte, 1) == 1; i++) {
+			known_loop((iterations - 1) / SWITCH_ROUNDS + 1);
 			if (write(from[1], &byte, 1) != 1)
 				break;
 		}
+		stop_self();
 		_exit(0);
 	}
-	/* Long enough for the child to wait for its pipe. */
-	usleep(1000);
+	if (!expect_true("a child starts and stops", pid > 0 && wait_stopped(pid)))
+		return 0;
 	attr_instructions(&attr);
 	attr.disabled = 0;
 	fds[1] = event_open(&attr, pid, -1, -1, 0);
 	fds[0] = event_open_self(&attr, -1);
-	for (i = 0; i < 200; i++) {
+	kill(pid, SIGCONT);
+	for (i = 0; i < SWITCH_ROUNDS; i++) {
 		if (write(to[1], &byte, 1) != 1)
 			break;
-		known_loop(2 * ((iterations - 1) / 200) + 1);
+		known_loop(2 * ((iterations - 1) / SWITCH_ROUNDS) + 1);
 		if (read(from[0], &byte, 1) != 1)
 			break;
 	}
-	expect_eq("rounds", 200, i);
-	usleep(1000);
+	expect_eq("rounds", SWITCH_ROUNDS, i);
+	expect_true("the child has stopped again", wait_stopped(pid));
 	count = event_read(fds[of_child]);
 	close_all(fds, 2);
 	close_all(to, 2);
 	close_all(from, 2);
+	kill(pid, SIGCONT);
 	waitpid(pid, NULL, 0);
 	return count;
 }
