@@ -34,6 +34,7 @@
 #include <linux/file.h>
 #include <linux/fs.h>
 #include <linux/mount.h>
+#include <linux/mutex.h>
 #include <linux/percpu.h>
 #include <linux/perf_event.h>
 #include <linux/printk.h>
@@ -256,13 +257,24 @@ int pmuv3_encode_user(struct pmuv3 *pmuv3, struct perf_event *event, bool is_lon
 	return 0;
 }
 
+/*
+ * Without the mutex, writer A sets perf_user_access to 1 and reads it; writer B sets it to 0 and
+ * removes all access; writer A then gives access again, although the file reads as 0.
+ */
+static DEFINE_MUTEX(user_access_mutex);
+
 static int user_access_handler(compat_ctl_table *table, int write, void *buffer,
 			       size_t *len, loff_t *pos)
 {
-	int ret = proc_dointvec_minmax(table, write, buffer, len, pos);
+	int ret;
 
-	if (ret || !write)
-		return ret;
+	if (!write)
+		return proc_dointvec_minmax(table, write, buffer, len, pos);
+
+	mutex_lock(&user_access_mutex);
+	ret = proc_dointvec_minmax(table, write, buffer, len, pos);
+	if (ret)
+		goto out;
 
 	/*
 	 * corepmu_enable() calls rdpmc_switch() only while corepmu_rdpmc_in_use is set. When this
@@ -271,8 +283,10 @@ static int user_access_handler(compat_ctl_table *table, int write, void *buffer,
 	WRITE_ONCE(corepmu_rdpmc_allowed, perf_user_access);
 	WRITE_ONCE(corepmu_rdpmc_in_use, perf_user_access);
 	corepmu_rdpmc_refresh();
+out:
+	mutex_unlock(&user_access_mutex);
 
-	return 0;
+	return ret;
 }
 
 static struct ctl_table user_access_table[] = {
