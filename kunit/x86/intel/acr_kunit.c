@@ -182,6 +182,24 @@ static void acr_counters(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, corepmu_hw_counters(&second->hw) & ~acr_model_counters(), 0);
 }
 
+/* acr_mask has 64 bits: it names no later members of the group. */
+static void acr_names_64_events(struct kunit *test)
+{
+	struct fixture *b = test->priv;
+	struct perf_event *leader, *event;
+	u64 counters = 0;
+	unsigned int i;
+
+	leader = member(b, NULL, PERF_COUNT_HW_BRANCH_INSTRUCTIONS, 100, 0x1);
+	for (i = 1; i <= 64; i++) {
+		event = member(b, leader, PERF_COUNT_HW_BRANCH_INSTRUCTIONS, 0, 0);
+		event->state = PERF_EVENT_STATE_OFF;
+		counters = counters ?: corepmu_hw_counters(&event->hw);
+	}
+	KUNIT_EXPECT_TRUE(test, counters & BIT(0));
+	KUNIT_EXPECT_EQ(test, corepmu_hw_counters(&event->hw), counters);
+}
+
 static void acr_refused(struct kunit *test)
 {
 	struct fixture *b = test->priv;
@@ -245,6 +263,7 @@ static struct kunit_case acr_cases[] = {
 	KUNIT_CASE_PARAM(acr_after_an_agent, gen_params),
 	KUNIT_CASE_PARAM(acr_counters, gen_params),
 	KUNIT_CASE_PARAM(acr_refused, gen_params),
+	KUNIT_CASE_PARAM(acr_names_64_events, gen_params),
 	{ }
 };
 

@@ -148,6 +148,15 @@ static u64 named_by(const struct perf_event *event)
 	return event->hw.flags & COREPMU_EVENT_ACR ? event->attr.config2 : 0;
 }
 
+/* Check whether @event names member @nr of its group; acr_mask has no bit for later members. */
+static bool names(const struct perf_event *event, unsigned int nr)
+{
+	if (nr >= BITS_PER_TYPE(u64))
+		return false;
+
+	return named_by(event) >> nr & 1;
+}
+
 static bool is_ours(const struct perf_event *event, const struct perf_event *other)
 {
 	return other->pmu == event->pmu;
@@ -161,9 +170,9 @@ static bool is_ours(const struct perf_event *event, const struct perf_event *oth
 static int narrow(const struct x86_desc *desc, struct perf_event *event, struct perf_event *other,
 		  unsigned int nr, unsigned int mine)
 {
-	if (named_by(other) >> mine & 1)
+	if (names(other, mine))
 		corepmu_hw_limit_counters(&event->hw, desc->acr_causes);
-	if (!(named_by(event) >> nr & 1))
+	if (!names(event, nr))
 		return 0;
 	if (!(corepmu_hw_counters(&other->hw) & desc->acr_causes))
 		return -EINVAL;
@@ -200,7 +209,7 @@ static int check_group(const struct x86_desc *desc, struct perf_event *event)
 		if (!ret && is_ours(event, sibling))
 			ret = narrow(desc, event, sibling, nr++, mine);
 out:
-	if (named_by(event) >> mine & 1) {
+	if (names(event, mine)) {
 		corepmu_hw_limit_counters(&event->hw, desc->acr_causes);
 		/*
 		 * The CPU does not report this overflow: an interrupt would find no flag.
