@@ -483,7 +483,24 @@ static void counters_parsed_arch(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, x86_pebs_arch_groups(BIT(4) | BIT_ULL(49)), BIT_ULL(37));
 }
 
+/* A refused event with counts in its samples leaves the other events of its group alone. */
+static void counters_of_a_refused_event(struct kunit *test)
+{
+	struct perf_event_attr attr = sampling_attr(1);
+	const struct perf_event_attr first = counting_attr();
+	struct fixture *b = test->priv;
+	struct perf_event *event;
+
+	attr.config = PERF_COUNT_HW_BRANCH_INSTRUCTIONS;
+	leader = open_in_group(b, NULL, &first, false);
+	event = fixture_alloc(b, &attr);
+	event->group_leader = leader;
+	KUNIT_EXPECT_EQ(test, fixture_init_event(event), -EOPNOTSUPP);
+	KUNIT_EXPECT_FALSE(test, leader->hw.flags & EVENT_RECORDED);
+}
+
 static struct kunit_case counters_cases[] = {
+	KUNIT_CASE_PARAM(counters_of_a_refused_event, counters_gen_params),
 	KUNIT_CASE_PARAM(counters_at_record, counters_gen_params),
 	KUNIT_CASE_PARAM(counters_of_sibling, counters_gen_params),
 	KUNIT_CASE_PARAM(counters_after_read, counters_gen_params),

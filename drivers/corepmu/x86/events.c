@@ -368,8 +368,6 @@ int x86_encode(struct corepmu *pmu, struct perf_event *event)
 		if (ret)
 			return ret;
 	}
-	if (desc->pebs_recorded)
-		x86_pebs_counters_join(desc, event);
 	if (is_sampling_event(event))
 		set_min_left(desc, event);
 	if (is_sampling_event(event) && !attr->freq) {
@@ -377,6 +375,13 @@ int x86_encode(struct corepmu *pmu, struct perf_event *event)
 		if (ret)
 			return ret;
 	}
+	/*
+	 * Change the other events of the group after the last check of the attributes. If the group
+	 * then does not fit, the change stays, as with the built-in driver.
+	 */
+	x86_acr_join(desc, event);
+	if (desc->pebs_recorded)
+		x86_pebs_counters_join(desc, event);
 	encode_readers(desc, event);
 
 	return 0;

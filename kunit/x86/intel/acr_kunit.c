@@ -200,6 +200,23 @@ static void acr_names_64_events(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, corepmu_hw_counters(&event->hw), counters);
 }
 
+/* A refused event does not limit the counters of the group members in its acr_mask. */
+static void acr_refused_in_a_group(struct kunit *test)
+{
+	const struct perf_event_attr attr = attr_of(PERF_COUNT_HW_INSTRUCTIONS,
+						    BIT_ULL(31) + 1, 0x1);
+	struct fixture *b = test->priv;
+	struct perf_event *leader, *event;
+	u64 counters;
+
+	leader = member(b, NULL, PERF_COUNT_HW_BRANCH_INSTRUCTIONS, 100, 0);
+	counters = corepmu_hw_counters(&leader->hw);
+	event = fixture_alloc(b, &attr);
+	event->group_leader = leader;
+	KUNIT_EXPECT_EQ(test, fixture_init_event(event), -EINVAL);
+	KUNIT_EXPECT_EQ(test, corepmu_hw_counters(&leader->hw), counters);
+}
+
 static void acr_refused(struct kunit *test)
 {
 	struct fixture *b = test->priv;
@@ -263,6 +280,7 @@ static struct kunit_case acr_cases[] = {
 	KUNIT_CASE_PARAM(acr_after_an_agent, gen_params),
 	KUNIT_CASE_PARAM(acr_counters, gen_params),
 	KUNIT_CASE_PARAM(acr_refused, gen_params),
+	KUNIT_CASE_PARAM(acr_refused_in_a_group, gen_params),
 	KUNIT_CASE_PARAM(acr_names_64_events, gen_params),
 	{ }
 };

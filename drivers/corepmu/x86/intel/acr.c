@@ -163,20 +163,16 @@ static bool is_ours(const struct perf_event *event, const struct perf_event *oth
 }
 
 /*
- * Apply the ACR constraints between @event and @other, an event that was opened before. An event
- * that is named must be on a counter that can cause a reload. @other may be on another counter now;
- * until perf core schedules it in again, @other causes no reload.
+ * Check @event against @other, an event that was opened before. An event that is named must be on a
+ * counter that can cause a reload.
  */
-static int narrow(const struct x86_desc *desc, struct perf_event *event, struct perf_event *other,
-		  unsigned int nr, unsigned int mine)
+static int narrow(const struct x86_desc *desc, struct perf_event *event,
+		  const struct perf_event *other, unsigned int nr, unsigned int mine)
 {
 	if (names(other, mine))
 		corepmu_hw_limit_counters(&event->hw, desc->acr_causes);
-	if (!names(event, nr))
-		return 0;
-	if (!(corepmu_hw_counters(&other->hw) & desc->acr_causes))
+	if (names(event, nr) && !(corepmu_hw_counters(&other->hw) & desc->acr_causes))
 		return -EINVAL;
-	corepmu_hw_limit_counters(&other->hw, desc->acr_causes);
 
 	return 0;
 }
@@ -262,6 +258,33 @@ int x86_acr_encode(const struct x86_desc *desc, struct perf_event *event, bool g
 	hwc->flags |= COREPMU_EVENT_ACR;
 
 	return check_group(desc, event);
+}
+
+static void limit_named(const struct x86_desc *desc, const struct perf_event *event,
+			struct perf_event *other, unsigned int nr)
+{
+	if (names(event, nr))
+		corepmu_hw_limit_counters(&other->hw, desc->acr_causes);
+}
+
+/**
+ * x86_acr_join() - limit the group members in acr_mask to counters that can cause a reload
+ * @desc: the PMU description
+ * @event: an event that x86_acr_encode() has accepted; the driver no longer refuses its attributes
+ *
+ * A member that is placed now keeps its counter, and causes no reload there until perf core
+ * schedules it in again. Process context; perf core has locked the group's context.
+ */
+void x86_acr_join(const struct x86_desc *desc, const struct perf_event *event)
+{
+	struct perf_event *leader = event->group_leader, *sibling;
+	unsigned int nr = 0;
+
+	if (leader == event || !named_by(event))
+		return;
+	limit_named(desc, event, leader, nr++);
+	for_each_sibling_event(sibling, leader)
+		limit_named(desc, event, sibling, nr++);
 }
 
 /**
