@@ -278,6 +278,56 @@ static void precise_stops_for_guests(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, fixture_read(event), 600);
 }
 
+static struct perf_event *throttled;
+static u64 global_ctrl_after_nmi;
+
+/* Like perf_event_throttle_group(): stop another event of the group. */
+static void stop_throttled(struct fixture *b, struct perf_event *event)
+{
+	if (event != throttled)
+		throttled->pmu->stop(throttled, 0);
+}
+
+static void write_after_nmi(struct corepmu_cpu *cpuc, struct hw_perf_event *hwc, u64 value)
+{
+	x86_model_hold(false);
+	global_ctrl_after_nmi = pebs_model()->global_ctrl;
+	cpuc->pmu->backend->write(cpuc, hwc, value);
+}
+
+/*
+ * KVM stops. While the driver sets the precise event's counter, a late NMI samples another event of
+ * the group, and perf core stops the precise event. The event's count does not change, and the
+ * counters stay disabled until the driver has set the counter.
+ */
+static void precise_resumes_during_nmi(struct kunit *test)
+{
+	struct fixture *b = test->priv;
+	struct perf_event *event = open_precise(b, PERF_COUNT_HW_INSTRUCTIONS, 2, 100);
+	struct perf_event *other = fixture_event(b, PERF_COUNT_HW_BRANCH_INSTRUCTIONS, 100);
+	struct corepmu_backend late = *b->pmu->backend;
+
+	late.write = write_after_nmi;
+	throttled = event;
+	KUNIT_ASSERT_EQ(test, fixture_add(event, PERF_EF_START), 0);
+	KUNIT_ASSERT_EQ(test, fixture_add(other, PERF_EF_START), 0);
+	x86_vmx_restart_pebs(true);
+	fixture_run(b, TESTBED_INSTRUCTIONS, 250);
+	fixture_forget(b);
+	x86_model_hold(true);
+	fixture_run(b, TESTBED_BRANCHES, 101);
+	b->on_sample = stop_throttled;
+	corepmu_use_backend(&late);
+	x86_vmx_restart_pebs(false);
+	corepmu_use_backend(b->pmu->backend);
+	b->on_sample = NULL;
+	KUNIT_EXPECT_EQ(test, global_ctrl_after_nmi, 0);
+	KUNIT_EXPECT_EQ(test, b->nr_samples, 1);
+	KUNIT_EXPECT_EQ(test, fixture_read(event), 250);
+	fixture_remove(other);
+	fixture_remove(event);
+}
+
 static void precise_refused(struct kunit *test)
 {
 	struct fixture *b = test->priv;
@@ -470,6 +520,7 @@ static struct kunit_case pebs_cases[] = {
 	KUNIT_CASE_PARAM(precise_two_records, pebs_gen_params),
 	KUNIT_CASE_PARAM(precise_without_records, pebs_gen_params),
 	KUNIT_CASE_PARAM(precise_stops_for_guests, pebs_gen_params),
+	KUNIT_CASE_PARAM(precise_resumes_during_nmi, pebs_gen_params),
 	KUNIT_CASE_PARAM(precise_refused, pebs_gen_params),
 	KUNIT_CASE_PARAM(precise_encodes, pebs_gen_params),
 	KUNIT_CASE_PARAM(precise_latency, pebs_gen_params),

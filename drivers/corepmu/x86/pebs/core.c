@@ -290,6 +290,10 @@ static void pebs_stop(struct corepmu_cpu *cpuc)
  * written. If a period ended meanwhile, set the counter to overflow with its next count: otherwise
  * the counter would overflow only after its full range. The counters are stopped. An NMI that comes
  * now does not start them; the caller does.
+ *
+ * A late NMI may sample another event, and perf core may then stop this event, between the writes
+ * of prev_count and the counter. So this event is marked stopped meanwhile, as in overflow_soon()
+ * in core/counter.c.
  */
 static noinline void resume_records(struct corepmu_cpu *cpuc)
 {
@@ -300,17 +304,15 @@ static noinline void resume_records(struct corepmu_cpu *cpuc)
 	/* An NMI during a drain: the end of the drain starts the PMU again. */
 	if (p->busy)
 		return;
+	cpuc->running = false;
+	barrier();
 	p->owned_by_kvm = false;
-	if (p->hw_reload) {
-		cpuc->running = false;
-		barrier();
+	if (p->hw_reload)
 		pebs_drain(cpuc, cpuc->regs ?: &none);
-		barrier();
-		cpuc->running = true;
-	}
 	for (left = precise_of(cpuc, cpuc->active); left; left &= left - 1) {
 		struct perf_event *event = cpuc->events[__ffs64(left)];
 		struct hw_perf_event *hwc = &event->hw;
+		int state;
 
 		if (!p->hw_reload)
 			corepmu_counter_update(cpuc, event);
@@ -318,10 +320,15 @@ static noinline void resume_records(struct corepmu_cpu *cpuc)
 			continue;
 		if (local64_read(&hwc->period_left) <= 0)
 			corepmu_counter_postpone(hwc);
+		state = xchg(&hwc->state, PERF_HES_STOPPED | PERF_HES_UPTODATE);
 		corepmu_counter_load(cpuc, event, local64_read(&hwc->period_left));
+		barrier();
+		hwc->state = state;
 		if (hwc->flags & COREPMU_EVENT_MAPPED)
 			perf_event_update_userpage(event);
 	}
+	barrier();
+	cpuc->running = true;
 }
 
 /*
