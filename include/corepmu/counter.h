@@ -110,7 +110,7 @@ static inline void corepmu_counter_update(struct corepmu_cpu *cpuc, struct perf_
 }
 
 /**
- * corepmu_counter_update_nmi_safe() - do the same where the overflow interrupt may come meanwhile
+ * corepmu_counter_update_nmi_safe() - corepmu_counter_update() where overflow interrupts may come
  * @cpuc: this CPU's state
  * @event: an event placed on a counter
  *
@@ -123,22 +123,25 @@ corepmu_counter_update_nmi_safe(struct corepmu_cpu *cpuc, struct perf_event *eve
 }
 
 /*
- * Return the value from which the counter overflows after @left counts, or earlier if it is too
- * narrow. The value is sign-extended, like prev_count.
+ * Return the value, sign-extended like prev_count, from which the counter overflows after @left
+ * counts, or earlier if it is too narrow. The period of an event that does not sample fits each of
+ * the event's counters: set_counting_period().
  */
 static __always_inline s64
 corepmu_counter_value(struct corepmu_cpu *cpuc, struct perf_event *event, s64 left)
 {
 	u64 mask = corepmu_hw_value_mask(&event->hw);
+	s64 least = corepmu_hw_min_period(&event->hw);
 
-	if (unlikely(corepmu_start_near_wrap) && !is_sampling_event(event)) {
-		if (mask == U64_MAX)
-			return BIT_ULL(32) - corepmu_start_near_wrap;
-		left = min_t(u64, left, corepmu_start_near_wrap);
-	}
+	if (is_sampling_event(event))
+		return -clamp_t(s64, left, least,
+				min_t(u64, mask >> 1, to_corepmu(event->pmu)->max_left));
+	if (likely(!corepmu_start_near_wrap))
+		return -max(left, least);
+	if (mask == U64_MAX)
+		return BIT_ULL(32) - corepmu_start_near_wrap;
 
-	return -clamp_t(s64, left, corepmu_hw_min_period(&event->hw),
-			min_t(u64, mask >> 1, to_corepmu(event->pmu)->max_left));
+	return -max_t(s64, min_t(u64, left, corepmu_start_near_wrap), least);
 }
 
 /*
@@ -197,10 +200,7 @@ static __always_inline s64 corepmu_counter_period_left(struct perf_event *event,
 		return left;
 
 	*ended = hwc->last_period;
-	/*
-	 * If the overflow is late by a whole period or more, one sample covers all counts since the
-	 * period began.
-	 */
+	/* An overflow late by a period: one sample has all counts since the period began. */
 	if (unlikely(left <= -period))
 		*ended -= left;
 	left = left <= -period ? period : left + period;

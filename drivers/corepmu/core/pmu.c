@@ -143,7 +143,7 @@ static __always_inline s64 left_to_count(struct perf_event *event)
 	u64 ended;
 	s64 left;
 
-	if (unlikely(event->hw.last_cpu == COREPMU_FREQ_YOUNG))
+	if (is_sampling_event(event) && unlikely(event->hw.last_cpu == COREPMU_FREQ_YOUNG))
 		return corepmu_freq_find(event);
 
 	left = corepmu_counter_period_left(event, &ended);
