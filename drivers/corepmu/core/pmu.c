@@ -11,6 +11,7 @@
  */
 #define pr_fmt(fmt) "corepmu: " fmt
 
+#include <linux/atomic.h>
 #include <linux/bitops.h>
 #include <linux/module.h>
 #include <linux/perf_event.h>
@@ -184,6 +185,27 @@ void corepmu_counter_place(struct corepmu_cpu *cpuc, struct perf_event *event)
 	counter_place(cpuc, event);
 }
 
+/*
+ * Change active in one step: no NMI comes between its read and its write. On x86 a per-CPU
+ * operation is one instruction, without a lock prefix. Elsewhere it is a loop, and the atomic
+ * operation is shorter.
+ */
+static __always_inline void add_active(struct corepmu_cpu *cpuc, u64 counters)
+{
+	if (IS_ENABLED(CONFIG_X86))
+		this_cpu_or(cpuc->pmu->cpu->active, counters);
+	else
+		atomic64_or(counters, (atomic64_t *)&cpuc->active);
+}
+
+static __always_inline void remove_active(struct corepmu_cpu *cpuc, u64 counters)
+{
+	if (IS_ENABLED(CONFIG_X86))
+		this_cpu_and(cpuc->pmu->cpu->active, ~counters);
+	else
+		atomic64_andnot(counters, (atomic64_t *)&cpuc->active);
+}
+
 static noinline void restart_cpu(struct corepmu_cpu *cpuc)
 {
 	corepmu_start_cpu(cpuc);
@@ -204,7 +226,8 @@ static __always_inline void active_changed(struct corepmu_cpu *cpuc)
  * function. In the NMI's sample perf core may stop events.
  *
  * Perf core may stop another event: CPU A reads active; the NMI clears the other event's bit; CPU A
- * then writes its old value and would start that event again. So this_cpu_or() changes active.
+ * then writes its old value and would start that event again. So add_active() changes the mask in
+ * one step.
  *
  * Perf core may stop this event, when it throttles the group (from Linux 6.16 on,
  * perf_event_throttle_group()). While this event's state is stopped, corepmu_event_stop() does
@@ -215,7 +238,7 @@ static __always_inline void active_changed(struct corepmu_cpu *cpuc)
 static __always_inline void event_resume(struct corepmu_cpu *cpuc, struct perf_event *event,
 					 u64 counters)
 {
-	this_cpu_or(to_corepmu(event->pmu)->cpu->active, counters);
+	add_active(cpuc, counters);
 	barrier();
 	event->hw.state = 0;
 	active_changed(cpuc);
@@ -269,7 +292,7 @@ static __always_inline void event_stop(struct corepmu_cpu *cpuc, struct perf_eve
 {
 	struct hw_perf_event *hwc = &event->hw;
 
-	this_cpu_and(to_corepmu(event->pmu)->cpu->active, ~counters);
+	remove_active(cpuc, counters);
 	active_changed(cpuc);
 	corepmu_counter_update(cpuc, event);
 
