@@ -43,6 +43,7 @@ struct corepmu_precise_backend;
  * @counters: mask of counters that exist
  * @pair_counters: mask of counters that can be the upper counter of a pair
  * @width: width of each counter, in bits
+ * @value_mask: the value bits of each counter, from @width
  * @pair_width: width of a pair of counters, in bits
  * @max_left: highest number of counts after which a counter can be set to overflow
  * @min_left: lowest number of counts after which a counter may be set to overflow
@@ -82,6 +83,7 @@ struct corepmu {
 	u64				counters;
 	u64				pair_counters;
 	u8				width[COREPMU_MAX_COUNTERS];
+	u64				value_mask[COREPMU_MAX_COUNTERS];
 	u8				pair_width;
 	s64				max_left;
 	s64				min_left;
@@ -112,14 +114,12 @@ struct corepmu {
 static __always_inline u64 corepmu_event_mask(struct corepmu *pmu,
 					      const struct hw_perf_event *hwc, int idx)
 {
-	unsigned int width = pmu->width[idx];
-
-	if ((hwc->flags & COREPMU_EVENT_PAIR) && (pmu->pair_counters & BIT_ULL(idx)))
-		width = pmu->pair_width;
 	if (hwc->flags & COREPMU_EVENT_32BIT)
-		width = 32;
+		return GENMASK_ULL(31, 0);
+	if ((hwc->flags & COREPMU_EVENT_PAIR) && (pmu->pair_counters & BIT_ULL(idx)))
+		return GENMASK_ULL(pmu->pair_width - 1, 0);
 
-	return GENMASK_ULL(width - 1, 0);
+	return pmu->value_mask[idx];
 }
 
 /* Fill in @demand: the counters that @event may be placed on. */

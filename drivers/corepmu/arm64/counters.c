@@ -229,7 +229,7 @@ static noinline void write_otherwise(struct corepmu_cpu *cpuc, struct hw_perf_ev
 
 	/* A 32-bit event on a wider counter: set all upper bits, so that both overflow together. */
 	if (hwc->flags & COREPMU_EVENT_32BIT)
-		value |= GENMASK_ULL(cpuc->pmu->width[idx] - 1, 0) & ~corepmu_hw_value_mask(hwc);
+		value |= cpuc->pmu->value_mask[idx] & ~corepmu_hw_value_mask(hwc);
 
 	if (corepmu_event_is_paired(cpuc->pmu, hwc))
 		write_pair(idx, value);

@@ -327,13 +327,13 @@ static void corepmu_event_read(struct perf_event *event)
  * Place @event on counter @idx, stopped. Set the counter to overflow at the end of the period.
  * @counters: the mask of counters that the event then occupies
  */
-static __always_inline void event_place(struct corepmu_cpu *cpuc, struct perf_event *event,
-					int idx, u64 counters)
+static __always_inline void event_place(struct corepmu *pmu, struct corepmu_cpu *cpuc,
+					struct perf_event *event, int idx, u64 counters)
 {
 	struct hw_perf_event *hwc = &event->hw;
 
+	corepmu_hw_set_value_mask(hwc, corepmu_event_mask(pmu, hwc, idx));
 	hwc->idx = idx;
-	corepmu_hw_set_value_mask(hwc, corepmu_event_mask(to_corepmu(event->pmu), hwc, idx));
 
 	cpuc->events[idx] = event;
 	cpuc->used |= counters;
@@ -401,7 +401,7 @@ static noinline int place_by_moving(struct corepmu_cpu *cpuc, struct perf_event 
 		if (idx == events[i]->hw.idx)
 			continue;
 		counters = counters_on(cpuc->pmu, &events[i]->hw, idx);
-		event_place(cpuc, events[i], idx, counters);
+		event_place(cpuc->pmu, cpuc, events[i], idx, counters);
 		if (events[i]->hw.flags & COREPMU_EVENT_FEATURES)
 			corepmu_features_moved(cpuc, events[i]);
 		if (restart & BIT_ULL(i))
@@ -462,9 +462,9 @@ static int corepmu_event_add(struct perf_event *event, int flags)
 	if (idx < 0)
 		return idx;
 
-	hwc->state = PERF_HES_STOPPED | PERF_HES_UPTODATE;
+	/* An event without a counter is stopped: see corepmu_event_init(). */
 	counters = counters_on(pmu, hwc, idx);
-	event_place(cpuc, event, idx, counters);
+	event_place(pmu, cpuc, event, idx, counters);
 	if (unlikely(hwc->flags & COREPMU_EVENT_FEATURES))
 		corepmu_features_add(cpuc, event);
 
@@ -522,7 +522,7 @@ static int filter_match(struct perf_event *event)
 void corepmu_init_pmu(struct corepmu *pmu)
 {
 	static const struct hw_perf_event any_event;
-	int cpu;
+	int cpu, idx;
 
 	/* A counter that is set to 0 overflows only after its full range: the minimum is 1. */
 	pmu->min_left = max_t(s64, pmu->min_left, 1);
@@ -532,6 +532,9 @@ void corepmu_init_pmu(struct corepmu *pmu)
 		cpuc->limiter.min_left = pmu->min_left;
 		cpuc->limiter.max_irq_ns = COREPMU_LIMITER_MIN_IRQ_NS;
 	}
+	for (idx = 0; idx < COREPMU_MAX_COUNTERS; idx++)
+		if (pmu->width[idx])
+			pmu->value_mask[idx] = GENMASK_ULL(pmu->width[idx] - 1, 0);
 	pmu->counting_period = corepmu_counting_period(pmu, &any_event, pmu->counters);
 	pmu->perf_pmu = (struct pmu) {
 		.module		= THIS_MODULE,
