@@ -247,25 +247,14 @@ static void pmuv3_write(struct corepmu_cpu *cpuc, struct hw_perf_event *hwc, u64
 
 static void pmuv3_place(struct corepmu_cpu *cpuc, struct hw_perf_event *hwc, u64 value);
 
-/*
- * Place an event that pmuv3_place() has no fast path for: one with a pair of counters, a 32-bit
- * counter or a filter that depends on KVM. Also place the first event on an untrusted counter,
- * after a write of the shared registers.
- */
-static noinline void place_otherwise(struct corepmu_cpu *cpuc, struct hw_perf_event *hwc,
-				     u64 value)
+/* Place an event with a pair of counters, a 32-bit counter or a filter that depends on KVM. */
+static noinline void place_rare(struct corepmu_cpu *cpuc, struct hw_perf_event *hwc, u64 value)
 {
-	bool paired = corepmu_event_is_paired(cpuc->pmu, hwc);
 	int idx = hwc->idx;
 
-	if (must_write_shared(cpuc, idx) || (paired && must_write_shared(cpuc, idx - 1))) {
-		/* The next call finds the shared registers written. */
-		write_shared(cpuc);
-		pmuv3_place(cpuc, hwc, value);
-		return;
-	}
-
-	if (paired) {
+	if (corepmu_event_is_paired(cpuc->pmu, hwc)) {
+		if (must_write_shared(cpuc, idx - 1))
+			write_shared(cpuc);
 		select_counter(cpuc, idx - 1, hwc->config_base);
 		/*
 		 * The odd counter counts the even one's wraps at all exception levels. Only the
@@ -276,6 +265,23 @@ static noinline void place_otherwise(struct corepmu_cpu *cpuc, struct hw_perf_ev
 		select_counter(cpuc, idx, hwc->config_base);
 	}
 	write_otherwise(cpuc, hwc, value);
+}
+
+/*
+ * Place an event that pmuv3_place() has no fast path for: the first event on an untrusted counter,
+ * after a write of the shared registers, or a rare one.
+ */
+static noinline void place_otherwise(struct corepmu_cpu *cpuc, struct hw_perf_event *hwc,
+				     u64 value)
+{
+	if (!must_write_shared(cpuc, hwc->idx)) {
+		place_rare(cpuc, hwc, value);
+		return;
+	}
+
+	/* The next call finds the shared registers written. */
+	write_shared(cpuc);
+	pmuv3_place(cpuc, hwc, value);
 }
 
 /*
