@@ -86,31 +86,34 @@ int pmuv3_map_hardware(const struct pmuv3 *pmuv3, u64 config)
 /* Encoding of perf_event_attr */
 
 /*
- * Set the exception levels that count: Documentation/arch/arm64/perf.rst. With VHE the kernel is at
- * EL2, and only guests are at EL1.
+ * Select event @number, and the exception levels that count: Documentation/arch/arm64/perf.rst.
+ * With VHE the kernel is at EL2, and only guests are at EL1.
  */
 static int encode_filter(struct pmuv3 *pmuv3, const struct perf_event_attr *attr,
-			 struct hw_perf_event *hwc)
+			 struct hw_perf_event *hwc, unsigned int number)
 {
+	u64 config = number;
+
 	if (attr->exclude_idle)
 		return corepmu_refuse(-EOPNOTSUPP,
 				      "exclude_idle is 1: the PMU cannot tell idle from busy; leave out modifier I");
 
 	if (is_kernel_in_hyp_mode()) {
 		if (!attr->exclude_kernel && !attr->exclude_host)
-			hwc->config_base |= PMEVTYPER_NSH;
+			config |= PMEVTYPER_NSH;
 		if (attr->exclude_guest)
-			hwc->config_base |= PMEVTYPER_P;
+			config |= PMEVTYPER_P;
 	} else {
 		if (!attr->exclude_hv && !attr->exclude_host)
-			hwc->config_base |= PMEVTYPER_NSH;
+			config |= PMEVTYPER_NSH;
 	}
 
 	if (attr->exclude_kernel)
-		hwc->config_base |= PMEVTYPER_P;
+		config |= PMEVTYPER_P;
 	if (attr->exclude_user)
-		hwc->config_base |= PMEVTYPER_U;
+		config |= PMEVTYPER_U;
 
+	hwc->config_base = config;
 	if (attr->exclude_host || attr->exclude_guest)
 		return pmuv3_kvm_encode(pmuv3, attr, hwc);
 	return 0;
@@ -275,7 +278,6 @@ int pmuv3_encode(struct corepmu *pmu, struct perf_event *event)
 	number = encode_event(pmu, attr);
 	if (number < 0)
 		return number;
-	hwc->config_base = (unsigned int)number;
 
 	if (has_unknown_bits(attr) && !pmuv3_lenient)
 		return corepmu_refuse(-EINVAL,
@@ -286,7 +288,7 @@ int pmuv3_encode(struct corepmu *pmu, struct perf_event *event)
 		return corepmu_refuse(-EOPNOTSUPP,
 				      "sampling=0: this PMU only counts; reload the module without it");
 
-	ret = encode_filter(pmuv3, attr, hwc);
+	ret = encode_filter(pmuv3, attr, hwc, number);
 	if (ret)
 		return ret;
 	if (attr->exclude_host && has_branch_stack(event))

@@ -73,13 +73,10 @@ static int collect_demands(struct corepmu *pmu, struct perf_event *event,
 }
 
 /* Reject an event if its group could never be placed with it: such a group never counts. */
-static int validate_group(struct corepmu *pmu, struct perf_event *event)
+static noinline int validate_group(struct corepmu *pmu, struct perf_event *event)
 {
 	struct corepmu_demand *demands;
 	int nr, ret;
-
-	if (event->group_leader == event)
-		return 0;
 
 	ret = corepmu_features_check_group(event);
 	if (ret)
@@ -277,9 +274,11 @@ int corepmu_event_init(struct perf_event *event)
 	else if (event->attr.freq)
 		corepmu_freq_open(event);
 
-	ret = validate_group(pmu, event);
-	if (ret)
-		return ret;
+	if (event->group_leader != event) {
+		ret = validate_group(pmu, event);
+		if (ret)
+			return ret;
+	}
 
 	if (!takes_more(pmu, event))
 		return 0;
