@@ -84,7 +84,8 @@ static inline int x86_write_msr_safe(u32 msr, u64 value)
 
 static inline u64 x86_rdpmc(u32 counter)
 {
-	u32 low, high;
+	/* Whole registers: RDPMC clears the upper halves, so nothing must be extended. */
+	unsigned long low, high;
 
 	asm volatile("rdpmc" : "=a" (low), "=d" (high) : "c" (counter));
 

@@ -317,10 +317,10 @@ static u64 x86_read(struct corepmu_cpu *cpuc, struct hw_perf_event *hwc)
 	return x86_rdpmc(x86_rdpmc_index(value_counter(hwc)));
 }
 
-/* Read an event that has one counter and no special features. */
+/* Read an event that has one counter and no special features: it is no topdown metric. */
 static __always_inline u64 read_plain(struct corepmu_cpu *cpuc, struct hw_perf_event *hwc)
 {
-	return x86_rdpmc(x86_rdpmc_index(hwc->idx));
+	return x86_rdpmc(x86_rdpmc_counter(hwc->idx));
 }
 
 static bool is_plain(const struct hw_perf_event *hwc)
@@ -390,7 +390,7 @@ static void x86_update_nmi_safe(struct corepmu_cpu *cpuc, struct perf_event *eve
 		update_otherwise(cpuc, event, true);
 }
 
-static void write_counter(const struct x86_desc *desc, int idx, u64 value)
+static __always_inline void write_counter(const struct x86_desc *desc, int idx, u64 value)
 {
 	if (is_fixed(idx))
 		x86_write_msr_inline(MSR_CORE_PERF_FIXED_CTR0 + idx - FIXED_COUNTER_BASE, value);

@@ -170,12 +170,15 @@
 #define RDPMC_FIXED		BIT(30)
 #define RDPMC_METRICS		BIT(29)
 
+/* Return ECX of RDPMC for a counter. x86_rdpmc_index() also takes a topdown metric's number. */
+static __always_inline u32 x86_rdpmc_counter(int idx)
+{
+	return idx < FIXED_COUNTER_BASE ? idx : RDPMC_FIXED + (idx - FIXED_COUNTER_BASE);
+}
+
 static inline u32 x86_rdpmc_index(int idx)
 {
-	if (likely(idx < FIXED_COUNTER_BASE))
-		return idx;
-
-	return idx < METRIC_COUNTER_BASE ? RDPMC_FIXED | (idx - FIXED_COUNTER_BASE) : RDPMC_METRICS;
+	return likely(idx < METRIC_COUNTER_BASE) ? x86_rdpmc_counter(idx) : RDPMC_METRICS;
 }
 
 /* Value of GLOBAL_CTRL that enables @counters; all topdown metrics share one bit */
