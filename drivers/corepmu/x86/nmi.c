@@ -120,6 +120,7 @@ static noinline void acknowledge_branches(const struct x86_desc *desc, struct co
 {
 	corepmu_branch_acknowledge(cpuc, (status & cpuc->pmu->counters) | x86_pebs_counters(cpuc),
 				   status & desc->frozen);
+	x86_write_msr(desc->global_clear, status);
 }
 
 /* Handle the overflows of all counters. Return their number. */
@@ -145,7 +146,8 @@ static unsigned int handle_overflows(struct x86_desc *desc, struct corepmu_cpu *
 		overflowed = status & ~desc->frozen;
 		if (unlikely(corepmu_uses(cpuc, COREPMU_FEATURE_BRANCHES)))
 			acknowledge_branches(desc, cpuc, status);
-		x86_write_msr_inline(desc->global_clear, status);
+		else
+			x86_write_msr_inline(desc->global_clear, status);
 		/*
 		 * The overflow explains the NMI even if the event has been stopped since.
 		 */
