@@ -389,13 +389,41 @@ static void pebs_start(struct corepmu_cpu *cpuc)
 		start_changed(cpuc);
 }
 
+static __always_inline const void *first_record(const struct x86_ds *ds)
+{
+	return (const void *)(unsigned long)ds->base;
+}
+
+static __always_inline const void *end_of_records(const struct x86_ds *ds)
+{
+	return (const void *)(unsigned long)min(ds->index, ds->base + X86_PEBS_BUFFER_SIZE);
+}
+
+/* Update all events, then emit the samples of all records. */
+static noinline void drain_many(struct corepmu_cpu *cpuc, const struct x86_ds *ds,
+				struct pt_regs *regs, bool interrupt)
+{
+	const void *base = first_record(ds), *end = end_of_records(ds);
+	struct x86_pebs *p = this_cpu_ptr(&x86_pebs);
+	u64 ended;
+
+	if (p->hw_reload) {
+		p->now = local_clock();
+		p->now_tsc = rdtsc();
+	}
+	if (unlikely(p->counters.members))
+		x86_pebs_counters_begin(cpuc);
+	ended = x86_pebs_account(cpuc, base, end);
+	x86_pebs_emit(cpuc, base, end, ended, regs, interrupt);
+	if (unlikely(p->counters.drained))
+		x86_pebs_counters_end(cpuc);
+}
+
 static bool drain(struct corepmu_cpu *cpuc, struct pt_regs *regs, bool interrupt)
 {
 	struct x86_pebs *p = this_cpu_ptr(&x86_pebs);
 	struct x86_ds *ds = x86_ds_this();
 	bool resume = cpuc->running;
-	const void *base, *end;
-	u64 ended;
 
 	if (p->busy || !ds)
 		return false;
@@ -407,22 +435,10 @@ static bool drain(struct corepmu_cpu *cpuc, struct pt_regs *regs, bool interrupt
 		corepmu_stop_cpu(cpuc);
 	if (is_arch(cpuc))
 		x86_pebs_arch_fetch(ds);
-	base = (const void *)(unsigned long)ds->base;
-	end = (const void *)(unsigned long)min(ds->index, ds->base + X86_PEBS_BUFFER_SIZE);
-	if (base < end || p->hw_reload) {
-		if (p->hw_reload) {
-			p->now = local_clock();
-			p->now_tsc = rdtsc();
-		}
+	if (ds->base < ds->index || p->hw_reload) {
 		if (p->hw_reload || p->counters.members ||
-		    !x86_pebs_emit_single(cpuc, base, end, regs)) {
-			if (unlikely(p->counters.members))
-				x86_pebs_counters_begin(cpuc);
-			ended = x86_pebs_account(cpuc, base, end);
-			x86_pebs_emit(cpuc, base, end, ended, regs, interrupt);
-			if (unlikely(p->counters.drained))
-				x86_pebs_counters_end(cpuc);
-		}
+		    !x86_pebs_emit_single(cpuc, first_record(ds), end_of_records(ds), regs))
+			drain_many(cpuc, ds, regs, interrupt);
 		ds->index = ds->base;
 		if (is_arch(cpuc))
 			x86_pebs_arch_rewind();

@@ -162,8 +162,8 @@ u64 x86_pebs_account(struct corepmu_cpu *cpuc, const void *at, const void *end)
 	return ended;
 }
 
-static void emit(struct corepmu_cpu *cpuc, struct perf_event *event,
-		 struct x86_pebs_sample *sample, bool more)
+static __always_inline void emit(struct corepmu_cpu *cpuc, struct perf_event *event,
+				 struct x86_pebs_sample *sample, bool more)
 {
 	corepmu_precise_emit(cpuc, event, &sample->data, &sample->shown.regs,
 			     sample->has_branches ? &sample->branches : NULL, more);

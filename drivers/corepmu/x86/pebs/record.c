@@ -124,7 +124,7 @@ size_t x86_pebs_counter_words(const u64 *header)
 }
 
 /* Return the length of a counter group that begins at @start; more than @size if it is cut off. */
-static noinline size_t counter_size(const u64 *word, size_t start, size_t size)
+static size_t counter_size(const u64 *word, size_t start, size_t size)
 {
 	if (start + PEBS_NR_COUNTER_HEADER * sizeof(u64) > size)
 		return size + 1;
