@@ -156,6 +156,11 @@ static bool is_slow(unsigned int vcpu, uint64_t addr)
 	return x86_pmu_is_slow(pmus[vcpu], addr);
 }
 
+static bool overflows(unsigned int vcpu)
+{
+	return x86_pebs_overflows(up_to_date(vcpu));
+}
+
 static bool near(unsigned int vcpu, unsigned int ring, unsigned int n)
 {
 	return x86_pmu_near(up_to_date(vcpu), ring, n);
@@ -165,6 +170,7 @@ static const struct x86_step_hooks step_hooks = {
 	.retired	= retired,
 	.near		= near,
 	.check		= reached,
+	.overflows	= overflows,
 	.is_slow	= is_slow,
 };
 

@@ -85,6 +85,17 @@ static void read_vectors(unsigned int vcpu, struct x86_pebs_state *state)
 }
 
 /**
+ * x86_state_read_regs() - read the general-purpose registers of a vCPU
+ * @vcpu: index of the vCPU; called in its thread, at the start of a block or between two blocks
+ * @regs: set to the X86_REGISTERS registers
+ */
+void x86_state_read_regs(unsigned int vcpu, uint64_t *regs)
+{
+	/* CPUX86State begins with them. */
+	memcpy(regs, x86_qemu_env(vcpu), X86_REGISTERS * sizeof(*regs));
+}
+
+/**
  * x86_state_read() - read the registers of a vCPU
  * @vcpu: index of the vCPU; called in its thread, at the start of a block or between two blocks
  * @state: set to the registers
@@ -94,8 +105,7 @@ void x86_state_read(unsigned int vcpu, struct x86_pebs_state *state, bool vector
 {
 	void *env = x86_qemu_env(vcpu);
 
-	/* CPUX86State begins with the general-purpose registers. */
-	memcpy(state->regs, env, sizeof(state->regs));
+	x86_state_read_regs(vcpu, state->regs);
 	state->ip = x86_qemu_pc(vcpu);
 	state->flags = qemu.helper_read_eflags(env);
 	state->tsc = qemu.cpu_get_tsc(env);

@@ -14,6 +14,7 @@
 int x86_state_find(void);
 
 /* Called in a vCPU's thread, at the start of a block or between two blocks */
+void x86_state_read_regs(unsigned int vcpu, uint64_t *regs);
 void x86_state_read(unsigned int vcpu, struct x86_pebs_state *state, bool vectors);
 bool x86_state_memory(unsigned int vcpu, uint64_t addr, void *buf, size_t len, bool write);
 bool x86_state_write_physical(uint64_t addr, void *buf, size_t len);

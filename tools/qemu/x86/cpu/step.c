@@ -10,10 +10,12 @@
  * Addresses are read from the CPU: see branch.c.
  */
 #include <stdlib.h>
+#include <string.h>
 
 #include "pmu/count.h"
 #include "x86/cpu/count.h"
 #include "x86/cpu/decode.h"
+#include "x86/cpu/state.h"
 #include "x86/qemu.h"
 #include "x86/cpu/step.h"
 
@@ -42,6 +44,9 @@ static const enum x86_pmu_kind accesses[] = {
  * @pc: address of the instruction being executed, 0 if it is not reported
  * @access: accesses of the instruction
  * @before: the counts of accesses[] before the instruction
+ * @rest: a repeated instruction that an interrupt or a fault has split: its address, the
+ *	registers before its rest, its accesses so far, and those of accesses[] that count only
+ *	with its rest
  */
 struct walk {
 	unsigned int rings;
@@ -49,6 +54,12 @@ struct walk {
 	uint64_t pc;
 	struct x86_pebs_access access;
 	uint64_t before[ARRAY_SIZE(accesses)];
+	struct {
+		uint64_t pc;
+		uint64_t regs[X86_REGISTERS];
+		struct x86_pebs_access access;
+		uint64_t withheld[ARRAY_SIZE(accesses)];
+	} rest;
 };
 
 static struct walk *walks[PMU_VCPUS_MAX];
@@ -105,16 +116,6 @@ bool x86_step_near(unsigned int vcpu, unsigned int ring, unsigned int n)
 
 /* ---- instructions ---- */
 
-static void begin(unsigned int vcpu, struct walk *w, uint64_t pc)
-{
-	size_t i;
-
-	w->pc = pc;
-	w->access = (struct x86_pebs_access) { 0 };
-	for (i = 0; i < ARRAY_SIZE(accesses); i++)
-		w->before[i] = count_of_kind(vcpu, accesses[i]);
-}
-
 static void take_back_accesses(unsigned int vcpu, struct walk *w)
 {
 	unsigned int ring = x86_qemu_ring(vcpu);
@@ -126,6 +127,59 @@ static void take_back_accesses(unsigned int vcpu, struct walk *w)
 			count_take_back(vcpu, accesses[i], ring);
 }
 
+/*
+ * An interrupt or a fault has split a repeated instruction. If its accesses so far reach an
+ * overflow, the record waits until the instruction retires: the accesses count with the rest.
+ */
+static void split(unsigned int vcpu, struct walk *w)
+{
+	size_t i;
+
+	w->rest.pc = w->pc;
+	w->rest.access = w->access;
+	x86_state_read_regs(vcpu, w->rest.regs);
+	memset(w->rest.withheld, 0, sizeof(w->rest.withheld));
+	if (!hooks->overflows(vcpu))
+		return;
+	for (i = 0; i < ARRAY_SIZE(accesses); i++)
+		if (count_is_live(accesses[i]))
+			w->rest.withheld[i] = count_of_kind(vcpu, accesses[i]) - w->before[i];
+	take_back_accesses(vcpu, w);
+}
+
+/* Another task may execute the same instruction before the rest: compare the registers, too. */
+static bool is_rest(unsigned int vcpu, const struct walk *w, uint64_t pc)
+{
+	uint64_t regs[X86_REGISTERS];
+
+	if (pc != w->rest.pc)
+		return false;
+	x86_state_read_regs(vcpu, regs);
+	return !memcmp(regs, w->rest.regs, sizeof(regs));
+}
+
+static void begin(unsigned int vcpu, struct walk *w, uint64_t pc)
+{
+	size_t i;
+
+	w->pc = pc;
+	w->access = (struct x86_pebs_access) { 0 };
+	for (i = 0; i < ARRAY_SIZE(accesses); i++)
+		w->before[i] = count_of_kind(vcpu, accesses[i]);
+}
+
+static void continue_split(unsigned int vcpu, struct walk *w, uint64_t pc)
+{
+	size_t i;
+
+	begin(vcpu, w, pc);
+	w->rest.pc = 0;
+	w->access = w->rest.access;
+	for (i = 0; i < ARRAY_SIZE(accesses); i++)
+		for (; w->rest.withheld[i]; w->rest.withheld[i]--)
+			count_add(vcpu, accesses[i], x86_qemu_ring(vcpu));
+}
+
 static void block_begins(unsigned int vcpu, void *userdata)
 {
 	uint64_t pc = x86_qemu_pc(vcpu);
@@ -134,6 +188,10 @@ static void block_begins(unsigned int vcpu, void *userdata)
 	(void)userdata;
 	if (w->pc == pc && x86_count_is_unfinished(vcpu, pc))
 		return;
+	if (!w->pc && is_rest(vcpu, w, pc)) {
+		continue_split(vcpu, w, pc);
+		return;
+	}
 	hooks->retired(vcpu, w->pc, &w->access);
 	if (is_wanted(w, x86_qemu_ring(vcpu))) {
 		begin(vcpu, w, pc);
@@ -196,7 +254,9 @@ void x86_step_interrupted(unsigned int vcpu, enum x86_step_end end)
 	} else if (w->pc) {
 		if (end == X86_STEP_FAULTED)
 			take_back_accesses(vcpu, w);
-		else if (end == X86_STEP_RETIRED)
+		else if (end == X86_STEP_UNFINISHED)
+			split(vcpu, w);
+		else
 			hooks->retired(vcpu, w->pc, &w->access);
 	}
 	w->pc = 0;

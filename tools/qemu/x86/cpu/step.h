@@ -21,12 +21,14 @@ enum x86_step_end {
  * @near: a block of @n instructions begins in @ring, and a counter may overflow in it. Return true
  *	if each instruction is to be reported
  * @check: check the counters: the vCPU has left a block in its middle
+ * @overflows: check whether the present counts reach an overflow that writes a record
  * @is_slow: check whether a load at an address counts as slow
  */
 struct x86_step_hooks {
 	void (*retired)(unsigned int vcpu, uint64_t ip, const struct x86_pebs_access *access);
 	bool (*near)(unsigned int vcpu, unsigned int ring, unsigned int n);
 	void (*check)(unsigned int vcpu);
+	bool (*overflows)(unsigned int vcpu);
 	bool (*is_slow)(unsigned int vcpu, uint64_t addr);
 };
 

@@ -169,6 +169,23 @@ void x86_pebs_overflow(struct x86_pmu *pmu, unsigned int i)
 	p->due |= UINT32_C(1) << i;
 }
 
+/**
+ * x86_pebs_overflows() - check whether the next update of the counters makes a record due
+ * @pmu: the PMU of this thread's CPU
+ */
+bool x86_pebs_overflows(struct x86_pmu *pmu)
+{
+	int64_t ahead[X86_PMU_COUNTERS_MAX];
+	unsigned int i;
+
+	x86_pmu_ahead(pmu, ahead, X86_PMU_COUNTERS_MAX);
+	for (i = 0; i < X86_PMU_COUNTERS_MAX; i++)
+		if (pmu->pebs.near >> i & 1 && pmu->counter[i].value + ahead[i] >
+		    x86_pmu_low_bits(x86_pmu_width(pmu->config, i)))
+			return true;
+	return false;
+}
+
 static bool is_of_memory(enum x86_pmu_kind kind)
 {
 	return kind == X86_PMU_LOADS || kind == X86_PMU_STORES || kind == X86_PMU_SLOW_LOADS ||

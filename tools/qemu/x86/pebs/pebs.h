@@ -125,6 +125,7 @@ bool x86_pebs_takes(const struct x86_pmu *pmu, unsigned int i);
 void x86_pebs_overflow(struct x86_pmu *pmu, unsigned int i);
 bool x86_pebs_is_near(struct x86_pmu *pmu, unsigned int i, uint64_t *steps);
 bool x86_pebs_is_in_window(const struct x86_pmu *pmu, enum x86_pmu_kind kind, uint64_t *steps);
+bool x86_pebs_overflows(struct x86_pmu *pmu);
 void x86_pebs_look(struct x86_pmu *pmu);
 bool x86_pebs_is_on(const struct x86_pmu *pmu);
 uint64_t x86_pebs_status(const struct x86_pmu_config *config);

@@ -11,11 +11,14 @@
 #define _GNU_SOURCE
 #include <asm/perf_regs.h>
 #include <limits.h>
+#include <sched.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "precise.h"
@@ -343,6 +346,55 @@ static void tasks(void)
 			    waitpid(pids[i], &status, 0) > 0 && !status);
 }
 
+/* ---- interrupts and switches within an instruction ---- */
+
+/* Nanoseconds from one timer interrupt to the next */
+#define TICK_NS			10007
+/* Not a multiple of the accesses of a round: overflows come at each byte of the string. */
+#define SPLIT_PERIOD		127
+
+/* Preempt the parent after each sleep. */
+static void preempt(void)
+{
+	const struct sched_param param = { .sched_priority = 1 };
+	const struct timespec sleep = { .tv_nsec = 2 * TICK_NS };
+
+	sched_setscheduler(0, SCHED_FIFO, &param);
+	for (;;)
+		nanosleep(&sleep, NULL);
+}
+
+/* Interrupts come at any instruction, and split the repeated one. Some switch tasks. */
+static void split(void)
+{
+	struct check c = {
+		.precise = 2, .large = true, .period = SPLIT_PERIOD, .samples = 10 * SAMPLES,
+	};
+	struct perf_event_attr timer = {
+		.type = PERF_TYPE_SOFTWARE, .size = sizeof(timer),
+		.config = PERF_COUNT_SW_CPU_CLOCK, .sample_period = TICK_NS,
+	};
+	pid_t child;
+	int fd;
+
+	if (sysconf(_SC_NPROCESSORS_ONLN) > 1) {
+		ktap_skip("with several CPUs such short times depend on the host's speed");
+		return;
+	}
+	fd = event_open_self(&timer, -1);
+	fflush(NULL);
+	child = fork();
+	if (!child)
+		preempt();
+	c.what = LOADS;
+	check(&c);
+	c.what = STORES;
+	check(&c);
+	expect_true("the end of the other task", child > 0 && !kill(child, SIGKILL) &&
+		    waitpid(child, NULL, 0) == child);
+	close(fd);
+}
+
 /* Number of samples that this process has checked */
 static void hundred_thousand(void)
 {
@@ -373,6 +425,7 @@ static const struct ktap_case cases[] = {
 	{ "samples of one interrupt are one overflow: they do not throttle", many_at_a_time },
 	{ "an event of so many overflows has so many samples", refreshed },
 	{ "the buffer of records is freed", given_back },
+	{ "interrupts and switches that split a repeated instruction", split },
 	{ "tasks that take turns have their own samples, all of them", tasks },
 	{ "100,000 samples, each of them right", hundred_thousand },
 };
