@@ -73,18 +73,25 @@ static struct kind kinds[] = {
 	{ "", 6, 1, -1 },
 };
 
-/* Likewise lunarlake and arrowlake: models 0xbd and 0xc6 */
-#define LUNAR_LAKE	0x000b06d0
-#define ARROW_LAKE	0x000c0660
+/* Likewise lunarlake, arrowlake and pantherlake; family 18 continues with the same counters. */
+static const unsigned int larger[] = {
+	0x000b06d0,	/* Lunar Lake */
+	0x000c0660,	/* Arrow Lake */
+	0x000c06c0,	/* Panther Lake */
+	0x00300f10,	/* Nova Lake */
+};
+
 #define MODEL		0x0fff0ff0
 
 static void count_counters(void)
 {
-	unsigned int eax = 0, ebx, ecx, edx;
+	unsigned int eax = 0, ebx, ecx, edx, i;
 
 	if (!__get_cpuid(1, &eax, &ebx, &ecx, &edx))
 		return;
-	if ((eax & MODEL) == LUNAR_LAKE || (eax & MODEL) == ARROW_LAKE) {
+	for (i = 0; i < ARRAY_SIZE(larger); i++) {
+		if ((eax & MODEL) != larger[i])
+			continue;
 		kinds[0].general = 10;
 		kinds[1].general = 8;
 	}
