@@ -47,7 +47,7 @@ static u64 event_of(const char *name)
 /* The CPU is an atom, or a core from Lion Cove on, with data sources of its own. */
 static bool has_own_sources;
 
-/* Check whether the CPU is of Lunar Lake, Nova Lake or Diamond Rapids. */
+/* Check whether the CPU is of Lunar Lake, Panther Lake, Nova Lake or Diamond Rapids. */
 static bool is_of_new_models(void)
 {
 	FILE *file = fopen("/proc/cpuinfo", "r");
@@ -59,7 +59,7 @@ static bool is_of_new_models(void)
 			sscanf(line, "model : %u", &model);
 	if (file)
 		fclose(file);
-	return family == 18 || family == 19 || (family == 6 && model == 189);
+	return family == 18 || family == 19 || (family == 6 && (model == 189 || model == 204));
 }
 
 #define LINE(addr)		((addr) >> 6 & (ARRAY_SIZE(lines) - 1))
