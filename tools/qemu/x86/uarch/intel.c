@@ -324,6 +324,22 @@ static const struct x86_uarch skymont = {
 	.events = skymont_events, .nr_events = ARRAY_SIZE(skymont_events),
 };
 
+/* ---- Sierra Forest, Grand Ridge: Crestmont ---- */
+
+/* Also the attributes topdown-* in cmt_events_attrs[] of Linux 6.12 */
+static const struct x86_pmu_event_row crestmont_events[] = {
+	STALLS(0x71, 0x00, 0),				/* TOPDOWN_FE_BOUND.ALL */
+	X86_PMU_EVENT(0x72, 0x00, INSTRUCTIONS, 1, 1),	/* TOPDOWN_RETIRING.ALL */
+	X86_PMU_EVENT(0x73, 0x00, CALLS, 4, 1),		/* TOPDOWN_BAD_SPECULATION.ALL */
+	STALLS(0x74, 0x00, 0),				/* TOPDOWN_BE_BOUND.ALL */
+	X86_PMU_EVENT(0xd0, 0x05, SLOW_LOADS, 1, 1),	/* MEM_UOPS_RETIRED.LOAD_LATENCY */
+	X86_PMU_EVENT(0xd0, 0x06, STORES, 1, 1),	/* MEM_UOPS_RETIRED.STORE_LATENCY */
+	X86_PMU_EVENT(0xd0, 0x83, CACHE_REFS, 1, 1),	/* MEM_UOPS_RETIRED.ALL */
+};
+
+/* The kernel has intel_cmt_extra_regs[] for Crestmont and later atoms. */
+#define crestmont_extra_regs	skymont_extra_regs
+
 /* ---- Nova Lake: Coyote Cove and Arctic Wolf; Diamond Rapids: Panther Cove ---- */
 
 /* Bit 8: L2 miss, and the low bits are an off-module response; bit 11: miss of the STLB */
@@ -439,6 +455,14 @@ const struct x86_uarch x86_uarch_intel[] = {
 		.nr_metrics = 8, .lbr = X86_LBR_ARCH, .pebs = 4, .pebs_latencies = true,
 		.models = { { 6, 0xad, 0xae } },
 		TABLES(redwood_cove),
+	}, {
+		.name = "sierra-forest", .version = X86_PMU_INTEL_V5, .gp = 8, .fixed = 0x7,
+		.lbr = X86_LBR_ARCH, .pebs = 4, .pebs_sources = crestmont_sources,
+		.pebs_latencies = true,
+		.models = { { 6, 0xaf, 0xaf }, { 6, 0xb6, 0xb6 } },
+		.extra_regs = crestmont_extra_regs,
+		.nr_extra_regs = ARRAY_SIZE(crestmont_extra_regs),
+		.events = crestmont_events, .nr_events = ARRAY_SIZE(crestmont_events),
 	}, {
 		/*
 		 * Leaf 0xa reports the counters that both CPU types have. intel_pmu_init() reads

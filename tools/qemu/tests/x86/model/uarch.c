@@ -24,6 +24,7 @@ static void test_models(void)
 		{ "icelake", 0x000606a6 },		/* Xeon Gold 6330 */
 		{ "sapphire-rapids", 0x000806f8 },	/* Xeon Platinum 8480 */
 		{ "granite-rapids", 0x000a06d1 },	/* Xeon 6980P */
+		{ "sierra-forest", 0x000a06f3 },	/* Xeon 6780E */
 		{ "alder-lake", 0x00090672 },		/* Core i9-12900K */
 		{ "lunar-lake", 0x000b06d1 },		/* Core Ultra 7 258V */
 		{ "nova-lake", 0x00300f10 },		/* family 18, model 1 */

@@ -206,6 +206,45 @@ static const struct uarch_group gracemont_groups[] = {
 	    CYCLES } },
 };
 
+/* ---- Crestmont ---- */
+
+#define CMT_FRONTEND	0x0071
+#define CMT_RETIRING	0x0072
+#define CMT_BAD_SPEC	0x0073
+#define CMT_BACKEND	0x0074
+#define CMT_ALL		0x83d0
+
+static const struct uarch_event crestmont_events[] = {
+	EVENT("CPU_CLK_UNHALTED.CORE_P", CYCLES),
+	HALVES("CPU_CLK_UNHALTED.REF_TSC", REF_TSC),
+	EVENT("INST_RETIRED.ANY_P", INSTRUCTIONS),
+	EVENT("LONGEST_LAT_CACHE.REFERENCE", 0x4f2e),
+	MISSES("LONGEST_LAT_CACHE.MISS", 0x412e),
+	EVENT("BR_INST_RETIRED.ALL_BRANCHES", BRANCHES),
+	EVENT("TOPDOWN_FE_BOUND.ALL", CMT_FRONTEND),
+	EVENT("TOPDOWN_RETIRING.ALL", CMT_RETIRING),
+	EVENT("TOPDOWN_BAD_SPECULATION.ALL", CMT_BAD_SPEC),
+	EVENT("TOPDOWN_BE_BOUND.ALL", CMT_BACKEND),
+	EVENT("MEM_UOPS_RETIRED.ALL_LOADS", LOADS),
+	EVENT("MEM_UOPS_RETIRED.ALL_STORES", STORES),
+	EVENT("MEM_UOPS_RETIRED.ALL", CMT_ALL),
+};
+
+static const struct uarch_group crestmont_groups[] = {
+	{ "eight events for any counter", true,
+	  { CMT_FRONTEND, CMT_RETIRING, CMT_BAD_SPEC, CMT_BACKEND, BRANCHES, LOADS, STORES,
+	    CMT_ALL } },
+	{ "nine events for any counter", false,
+	  { CMT_FRONTEND, CMT_RETIRING, CMT_BAD_SPEC, CMT_BACKEND, BRANCHES, LOADS, STORES,
+	    CMT_ALL, 0x4f2e } },
+	{ "eight counters and three fixed ones", true,
+	  { CMT_FRONTEND, CMT_RETIRING, CMT_BAD_SPEC, CMT_BACKEND, BRANCHES, LOADS, STORES,
+	    CMT_ALL, REF_TSC, CYCLES, INSTRUCTIONS } },
+	{ "eight counters, three fixed ones, and one event more", false,
+	  { CMT_FRONTEND, CMT_RETIRING, CMT_BAD_SPEC, CMT_BACKEND, BRANCHES, LOADS, STORES,
+	    CMT_ALL, REF_TSC, CYCLES, INSTRUCTIONS, CYCLES } },
+};
+
 /* ---- Lunar Lake: Lion Cove and Skymont ---- */
 
 #define MISPREDICTED	0x00c5
@@ -358,6 +397,13 @@ const struct uarch uarch_intel[] = {
 			{ eight_groups, ARRAY_SIZE(eight_groups) },
 			{ sapphire_rapids_groups, ARRAY_SIZE(sapphire_rapids_groups) },
 		},
+	}, {
+		.name = "sierra-forest", .family = 6, .model = 0xaf,
+		.corrected = true,
+		.extra_regs = UARCH_EXTRA_REGS_GRACEMONT,
+		.nameless = PERF_COUNT_HW_CACHE_ITLB | PERF_COUNT_HW_CACHE_RESULT_MISS << 16,
+		.events = { LIST(crestmont_events) },
+		.groups = { LIST(crestmont_groups) },
 	}, {
 		/* Two CPU types: the first CPU has one, the second the other. */
 		.name = "golden-cove", .family = 6, .model = 0x97, .kind = "core", .cpu = 0,
