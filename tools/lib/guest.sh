@@ -140,11 +140,14 @@ stop_fair_servers()
 # Print what to write to /sys/power/state for sleep. "mem": a clock wakes the system. "mem core" or
 # "disk core": the system comes back by itself right before it would turn off (pm_test,
 # CONFIG_PM_DEBUG). The other CPUs are offline then, and the last one has saved its registers.
+# "disk": the kernel writes an image to the swap device, and restores the image at once (test_resume).
 # Nothing if the system cannot sleep.
 how_to_sleep()
 {
 	deep=$(grep -ow deep /sys/power/mem_sleep 2>/dev/null)
-	if [ -n "$deep" ] && [ -e $RTC/wakealarm ]; then
+	if grep -qF '[test_resume]' /sys/power/disk 2>/dev/null; then
+		echo disk
+	elif [ -n "$deep" ] && [ -e $RTC/wakealarm ]; then
 		echo mem
 	elif grep -qw core /sys/power/pm_test 2>/dev/null; then
 		how=${deep:+mem}

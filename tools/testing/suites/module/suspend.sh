@@ -2,8 +2,25 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
 # suspend - the system sleeps, and counters lose their contents
+#
+# With the kernel's module brd in the guest the system hibernates: a RAM disk is the swap device.
 # shellcheck source=../../../lib/guest.sh
 . /corepmu/tests/guest.sh
+
+# KiB of the RAM disk
+disk_size=409600
+
+prepare_hibernation()
+{
+	insmod "$(ls /corepmu/kmods/brd/*.ko)" rd_nr=1 rd_size=$disk_size &&
+		mkswap /dev/ram0 >/dev/null && swapon /dev/ram0 &&
+		echo test_resume >/sys/power/disk && echo 1 >/sys/power/pm_debug_messages
+}
+
+hibernated()
+{
+	expect_says "the kernel's log" 'Hibernation image restored successfully' "$(dmesg)"
+}
 
 need_sleep()
 {
@@ -79,7 +96,12 @@ extras_go_on()
 }
 
 stop_fair_servers
-plan 6
+if [ -d /corepmu/kmods/brd ]; then
+	plan 8
+	check "there is a swap device for an image" expect_true "a swap device" prepare_hibernation
+else
+	plan 6
+fi
 check "CPU 0 counts" counts_on_cpu0
 check "CPU 0 counts after a sleep" counts_afterwards
 check "events that sleep go on" goes_on
@@ -88,4 +110,5 @@ check "precise samples of events that sleep go on" \
 	extras_go_on max_precise -c 1000003 -e "$PMU/$CYCLES/upp"
 check "branch records of events that sleep go on" \
 	extras_go_on branches -b -c 1000003 -e "$PMU/$CYCLES/u"
+[ ! -d /corepmu/kmods/brd ] || check "the kernel has restored images" hibernated
 finish
