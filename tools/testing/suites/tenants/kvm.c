@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * kvm.c - counts of events while KVM runs a guest (arm64)
+ * kvm.c - counts and branch records of events while KVM runs a guest (arm64)
  *
  * The guest is a loop of known length, at EL1 or at EL0, that ends with a store to an unmapped
  * address. For kernels at EL2 (VHE) and at EL1 below their own EL2 (nVHE), and for either driver:
@@ -18,7 +18,7 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
-#include "perf_util.h"
+#include "ring.h"
 
 #define KVM_DEVICE	"/tmp/kvm"
 #define KVM_MINOR	232
@@ -26,6 +26,9 @@
 #define CODE		0x40000000ULL	/* the guest's only page of memory */
 #define MMIO		0x10000000ULL
 #define PAGE		4096
+
+#define PERIOD		10007
+#define RING_PAGES	64
 
 #define LOOPS		300000
 #define LOOP_LENGTH	2
@@ -284,11 +287,64 @@ static void take_turns(void)
 	}
 }
 
+/* Samples while the guest runs show no branch of the guest, with exclude_guest and without. */
+static void try_branches(unsigned int el, bool exclude_guest)
+{
+	static struct ring ring;
+	const struct perf_event_header *header;
+	unsigned int branches = 0, guest = 0, i;
+	struct perf_event_attr attr;
+	struct sample s;
+	int fd;
+
+	attr_init(&attr, ARCH_EVENT_INSTRUCTIONS);
+	attr.disabled = 0;
+	attr.exclude_kernel = 0;
+	attr.exclude_guest = exclude_guest;
+	attr.sample_period = PERIOD;
+	attr.sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_BRANCH_STACK;
+	attr.branch_sample_type = PERF_SAMPLE_BRANCH_ANY;
+	fd = event_open(&attr, 0, -1, -1, 0);
+	if (!expect_true("an event with branch records", fd >= 0) ||
+	    ring_map(&ring, fd, RING_PAGES))
+		return;
+	for (i = 0; i < 5; i++)
+		run_loop(el ? PSTATE_EL1 : PSTATE_EL0);
+	close(fd);
+	while ((header = ring_next(&ring))) {
+		if (!sample_parse(header, &attr, &s))
+			continue;
+		branches += s.nr_branches;
+		for (i = 0; i < s.nr_branches; i++)
+			guest += s.branches[i].from - CODE < PAGE || s.branches[i].to - CODE < PAGE;
+	}
+	ring_unmap(&ring);
+	printf("# the guest at EL%u, exclude_guest %d: %u branches, %u of the guest\n", el,
+	       exclude_guest, branches, guest);
+	expect_true("branches of the host", branches > 0);
+	expect_eq("branches of the guest", 0, guest);
+}
+
+static void no_branches(void)
+{
+	unsigned int el;
+
+	if (!branch_records()) {
+		ktap_skip("the PMU has no branch records");
+		return;
+	}
+	for (el = 0; el < 2; el++) {
+		try_branches(el, false);
+		try_branches(el, true);
+	}
+}
+
 static const struct ktap_case cases[] = {
 	{ "a guest runs at either level", runs },
 	{ "guests have the PMU that KVM has", has_no_pmu },
 	{ "events count the host, guests or both", counts },
 	{ "events that take turns while a guest runs leave it out", take_turns },
+	{ "branch records show no guest", no_branches },
 };
 
 int main(int argc, char **argv)
