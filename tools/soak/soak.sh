@@ -68,7 +68,7 @@ fi
 rate=500
 burst=5
 cases=300
-if [ -e $debug/kmemleak ] || [ -e $debug/kcsan ]; then
+if [ -e $debug/kmemleak ] || [ -e $debug/kcsan ] || [ -e /proc/lockdep ]; then
 	rate=200
 	burst=30
 	cases=30
