@@ -188,6 +188,10 @@ end_program() {
 # table_rows FILE: print the names of the [stanzas] of a table.
 table_rows() { sed -n 's/^\[\([^]]*\)\][[:space:]]*$/\1/p' "$1"; }
 
+# has_row FILE NAME: check whether a table has a [stanza] NAME. In a pipe, sed would fail by SIGPIPE when grep
+# ends at the first match.
+has_row() { grep -Fqx -- "$2" <(table_rows "$1"); }
+
 # client_file NAME: print the path of a file of tools/clients. A client with several files has
 # a folder.
 client_file()
