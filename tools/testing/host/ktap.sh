@@ -139,7 +139,7 @@ judged()
 		cat
 		[ "$1" = none ] || echo "# suite ended: s $1"
 	} >"$work/input"
-	said=$(timeout 10 scripts/lib/ktap.py totals "$work/input" 2>&1) || status=$?
+	said=$(timeout 60 scripts/lib/ktap.py totals "$work/input" 2>&1) || status=$?
 }
 
 # counts PASSED FAILED SKIPPED [SUITES]: the totals, and no other trouble.
@@ -208,13 +208,13 @@ result "the text of a crash between lines is no result"
 printf '%s\n' '# suite: a' 1..1 'ok 1' '# suite: b' 1..1 'not ok 1 x' '# suite ended: b 1' 'ok 2' \
 	'# suite ended: c 0' >"$work/input"
 status=0
-said=$(timeout 10 scripts/lib/ktap.py totals "$work/input" 2>&1) || status=$?
+said=$(timeout 60 scripts/lib/ktap.py totals "$work/input" 2>&1) || status=$?
 counts 1 4 0 2 && grep -q '^broken a: .* did not end' <<<"$said" && grep -q '^broken -: .* outside of suites: ok 2' <<<"$said" &&
 	grep -q '^broken -: the suite c ends' <<<"$said"
 result "suites without an end, an end without a suite, and results outside are failures"
 
 for text in '' 'no KTAP at all'; do
-	said=$(echo "$text" | timeout 10 scripts/lib/ktap.py totals /dev/stdin 2>&1)
+	said=$(echo "$text" | timeout 60 scripts/lib/ktap.py totals /dev/stdin 2>&1)
 	[ "$(xargs <<<"$said")" = "passed 0 failed 0 skipped 0 suites 0" ] || break
 	text=
 done
@@ -233,7 +233,7 @@ result "of a file without a suite it is said that there is none"
 	done
 } >"$work/input"
 status=0
-said=$(timeout 10 scripts/lib/ktap.py totals "$work/input" 2>&1) || status=$?
+said=$(timeout 60 scripts/lib/ktap.py totals "$work/input" 2>&1) || status=$?
 [ $status -eq 0 ] && grep -q '^failed [1-9]' <<<"$said"
 result "odd bytes, long lines and deep indentation come to an end, as failures"
 
@@ -267,7 +267,7 @@ console()
 {
 	status=0
 	sed "$1" "$work/console" >"$work/input"
-	said=$(timeout 10 scripts/lib/ktap.py kunit "$work/input" 2>&1) || status=$?
+	said=$(timeout 60 scripts/lib/ktap.py kunit "$work/input" 2>&1) || status=$?
 }
 console ''
 [ $status -eq 0 ] && grep -q '^Testing complete. Ran 4 tests: passed: 3, failed: 0, skipped: 1$' <<<"$said" &&

@@ -235,7 +235,7 @@ refused()
 
 	for words in "$work/broken.json" "$work/second.json --against $work/broken.json"; do
 		# shellcheck disable=SC2086 # words
-		timeout 10 "$report" $words --output "$work/none.html" >"$work/said" 2>&1
+		timeout 60 "$report" $words --output "$work/none.html" >"$work/said" 2>&1
 		status=$?
 		expect_equal "status for $1" 2 "$status" &&
 			expect_equal "lines for $1" 1 "$(wc -l <"$work/said")" &&
@@ -295,7 +295,7 @@ save_is_emptied()
 	head -c 65536 /dev/zero >&3
 	"$tool" --save "$work/save.json" >&3 2>/dev/null &
 	pid=$!
-	for _ in $(seq 200); do
+	for _ in $(seq 1200); do
 		[ -s "$work/save.json" ] || break
 		sleep 0.05
 	done
@@ -450,7 +450,7 @@ change()
 	: >"$work/said"
 	"$work/change" "$work/file" "$1" >"$work/said" &
 	main=$!
-	for _ in $(seq 200); do
+	for _ in $(seq 1200); do
 		[ ! -s "$work/said" ] || break
 		sleep 0.05
 	done
@@ -460,7 +460,7 @@ change()
 
 ends_with()
 {
-	for _ in $(seq 200); do
+	for _ in $(seq 1200); do
 		[ "$(cat "$work/file")" != "$1" ] || break
 		sleep 0.05
 	done
@@ -490,7 +490,7 @@ put_back()
 
 gone()
 {
-	for _ in $(seq 200); do
+	for _ in $(seq 1200); do
 		kill -0 "$1" 2>/dev/null || return 0
 		sleep 0.05
 	done
