@@ -237,7 +237,7 @@ static const struct ktap_case cases[] = {
 int main(int argc, char **argv)
 {
 	target_init(argc, argv);
-	alarm(250);
+	alarm(500);
 	user_read_allow(1);
 	return ktap_run(cases, ARRAY_SIZE(cases));
 }

@@ -377,7 +377,7 @@ int main(int argc, char **argv)
 	nr_cpus = sysconf(_SC_NPROCESSORS_ONLN);
 	if (nr_cpus > MAX_CPUS)
 		nr_cpus = MAX_CPUS;
-	alarm(250);
+	alarm(500);
 	user_read_allow(1);
 	return ktap_run(cases, ARRAY_SIZE(cases));
 }

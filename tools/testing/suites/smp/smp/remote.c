@@ -93,7 +93,7 @@ static void remote_switches(void)
 	struct perf_event_attr attr;
 	pid_t children[MAX_CPUS];
 	struct event_times times;
-	unsigned int i;
+	unsigned int i, tries;
 
 	fflush(stdout);
 	for (i = 0; i < smp_cpus; i++) {
@@ -116,8 +116,13 @@ static void remote_switches(void)
 		event_enable(cpu_fds[i]);
 		event_reset(cpu_fds[i]);
 	}
-	usleep(50000);
 	for (i = 0; i < smp_cpus; i++) {
+		/* A virtual CPU of a busy host may run late: wait for its first count. */
+		event_read_times(cpu_fds[i], &times);
+		for (tries = 0; tries < 1000 && !times.count; tries++) {
+			usleep(10000);
+			event_read_times(cpu_fds[i], &times);
+		}
 		kill(children[i], SIGKILL);
 		waitpid(children[i], NULL, 0);
 		event_read_times(cpu_fds[i], &times);
