@@ -5,71 +5,22 @@
  * Numbers of registers and bits are taken from Linux' driver (msr-index.h, perf_event.h,
  * events/intel/core.c). The model's numbers are taken from the manual.
  */
-#include <stdio.h>
-#include <string.h>
+#include "tests/x86/model/pebs-cpu.h"
 
-#include "common/plugin.h"
-#include "tests/model-test.h"
-#include "tests/x86/model/cpu.h"
-#include "tests/x86/model/ops.h"
-
-#define BIT(n)				(UINT64_C(1) << (n))
-
-#define MSR_P6_PMC0			0x4c1
-#define MSR_P6_EVNTSEL0			0x186
-#define MSR_CORE_PERF_FIXED_CTR0	0x309
-#define MSR_CORE_PERF_FIXED_CTR_CTRL	0x38d
-#define MSR_CORE_PERF_GLOBAL_STATUS	0x38e
-#define MSR_CORE_PERF_GLOBAL_CTRL	0x38f
-#define MSR_CORE_PERF_GLOBAL_OVF_CTRL	0x390
-#define MSR_IA32_PEBS_BASE		0x3f4
-#define MSR_IA32_PEBS_INDEX		0x3f5
 #define MSR_IA32_PMC_V6_GP0_CFG_B	0x1902
-#define MSR_IA32_PMC_V6_GP0_CFG_C	0x1903
 #define MSR_IA32_PMC_V6_FX0_CFG_B	0x1982
-#define MSR_IA32_PMC_V6_FX0_CFG_C	0x1983
 #define STEP				4
 
 /* Enabled, in both rings, with an interrupt */
 #define EVENT_INSTRUCTIONS		0x5300c0
 #define EVENT_LOADS			0x5381d0
-#define BEFORE(n)			((BIT(48) - (n)) & (BIT(48) - 1))
-
-/* For architectural PEBS records: registers that no test reads, and no memory */
-static void cpu_state(struct x86_pmu *pmu, struct x86_pebs_state *state, bool vectors)
-{
-	(void)pmu;
-	(void)vectors;
-	memset(state, 0, sizeof(*state));
-}
-
-static bool cpu_write_physical(struct x86_pmu *pmu, uint64_t addr, void *buf, size_t len)
-{
-	(void)pmu;
-	(void)addr;
-	(void)buf;
-	return len;
-}
-
-static const struct x86_pmu_ops cpu_ops = {
-	.read		= cpu_read,
-	.watch		= cpu_watch,
-	.need		= cpu_need,
-	.interrupt	= cpu_interrupt,
-	.alarm		= ignore_alarm,
-	.record		= ignore_record,
-	.single		= cpu_single,
-	.state		= cpu_state,
-	.write_physical	= cpu_write_physical,
-};
 
 static void make(void)
 {
 	memset(&cpu, 0, sizeof(cpu));
 	x86_pmu_defaults(&cpu.config, X86_PMU_INTEL_V6);
 	cpu.config.acr = true;
-	EXPECT(!x86_pmu_config_error(&cpu.config));
-	x86_pmu_init(&cpu.pmu, &cpu.config, &cpu_ops);
+	make_pmu(&cpu_ops);
 }
 
 /* Start a counter that overflows after @period; an overflow of @causes reloads the counter. */
@@ -199,7 +150,7 @@ static void test_with_record(void)
 {
 	make();
 	cpu.config.pebs.format = 15;
-	EXPECT(put(MSR_IA32_PEBS_BASE, 0x5000) && put(MSR_IA32_PEBS_INDEX, BIT(32) | BIT(36)));
+	EXPECT(put(MSR_IA32_PEBS_BASE, PHYSICAL) && put(MSR_IA32_PEBS_INDEX, BIT(32) | BIT(36)));
 	count(2, EVENT_INSTRUCTIONS, 10, 0);
 	count(3, EVENT_LOADS, 10, BIT(2));
 	EXPECT(put(MSR_IA32_PMC_V6_GP0_CFG_C + 3 * STEP, BIT(63) | -10U));

@@ -2,7 +2,6 @@
 /*
  * Tests of the extra registers of the virtual x86 PMU, without QEMU. KTAP on stdout.
  */
-#include "common/plugin.h"
 #include "tests/x86/model/uarch-cpu.h"
 
 /* Response bits besides "any" on most microarchitectures: each adds one share of the count */

@@ -5,17 +5,7 @@
  * Numbers of registers and their bits are taken from Linux' driver (msr-index.h, perf_event.h,
  * amd/ibs.h). The model's numbers are taken from the manual.
  */
-#include <stdio.h>
-#include <string.h>
-
-#include "common/plugin.h"
-#include "tests/model-test.h"
 #include "tests/x86/model/cpu.h"
-#include "tests/x86/model/ops.h"
-#include "x86/registers/model.h"
-#include "x86/uarch/uarch.h"
-
-#define BIT(n)	(UINT64_C(1) << (n))
 
 #define MSR_AMD64_IBSFETCHCTL		0xc0011030
 #define MSR_AMD64_IBSFETCHLINAD		0xc0011031
@@ -63,11 +53,8 @@ static void cpu_sampled(struct x86_pmu *pmu)
 }
 
 static const struct x86_pmu_ops cpu_ops = {
-	.read		= cpu_read,
+	CPU_OPS,
 	.watch		= cpu_watch,
-	.need		= cpu_need,
-	.interrupt	= cpu_interrupt,
-	.alarm		= ignore_alarm,
 	.record		= ignore_record,
 	.single		= cpu_single,
 	.sampled	= cpu_sampled,
@@ -77,8 +64,7 @@ static void make(const char *uarch)
 {
 	memset(&cpu, 0, sizeof(cpu));
 	x86_pmu_uarch_defaults(&cpu.config, x86_uarch_find(uarch));
-	EXPECT(!x86_pmu_config_error(&cpu.config));
-	x86_pmu_init(&cpu.pmu, &cpu.config, &cpu_ops);
+	make_pmu(&cpu_ops);
 }
 
 /* Retire instructions of two cycles each, at consecutive addresses from IP + @first on. */

@@ -2,7 +2,6 @@
 /*
  * Tests of the registers and counters of the virtual PMU of Intel, without QEMU. KTAP on stdout.
  */
-#include "common/plugin.h"
 #include "tests/x86/model/registers-cpu.h"
 
 static void test_intel_counts(void)

@@ -5,16 +5,7 @@
  * Numbers of registers and bits are taken from perf's and Linux' headers (msr-index.h,
  * perf_event.h). The model's numbers are taken from the manuals.
  */
-#include <stdio.h>
-#include <string.h>
-
-#include "common/plugin.h"
-#include "tests/model-test.h"
-#include "tests/x86/model/ops.h"
-#include "x86/registers/model.h"
-#include "x86/uarch/uarch.h"
-
-#define BIT(n)	(UINT64_C(1) << (n))
+#include "tests/x86/model/cpu.h"
 
 #define IA32_PERFEVTSEL0		0x186
 #define MSR_LBR_SELECT			0x1c8
@@ -62,36 +53,7 @@
 #define MSR_EFER			0xc0000080
 #define EFER_SVME			BIT(12)
 
-#define NOTHING_THERE			UINT64_C(0xdeaddeaddeaddead)
-
 /* ---- a CPU with branches that tests take ---- */
-
-static struct cpu {
-	struct x86_pmu_config config;
-	struct x86_pmu pmu;
-	x86_pmu_counts counts;
-	unsigned int rings;
-	unsigned int interrupts;
-	uint32_t needed;
-} cpu;
-
-static void cpu_read(struct x86_pmu *pmu, x86_pmu_counts counts)
-{
-	(void)pmu;
-	memcpy(counts, cpu.counts, sizeof(cpu.counts));
-}
-
-static void cpu_need(struct x86_pmu *pmu, uint32_t kinds)
-{
-	(void)pmu;
-	cpu.needed |= kinds;
-}
-
-static void cpu_interrupt(struct x86_pmu *pmu)
-{
-	(void)pmu;
-	cpu.interrupts++;
-}
 
 static uint64_t cycles(void)
 {
@@ -106,11 +68,8 @@ static uint64_t cpu_record(struct x86_pmu *pmu, unsigned int rings)
 }
 
 static const struct x86_pmu_ops cpu_ops = {
-	.read		= cpu_read,
-	.watch		= ignore_watch,
-	.need		= cpu_need,
-	.interrupt	= cpu_interrupt,
-	.alarm		= ignore_alarm,
+	CPU_OPS,
+	.watch		= cpu_watch,
 	.record		= cpu_record,
 };
 
@@ -118,22 +77,7 @@ static void make(const char *uarch)
 {
 	memset(&cpu, 0, sizeof(cpu));
 	x86_pmu_uarch_defaults(&cpu.config, x86_uarch_find(uarch));
-	EXPECT(!x86_pmu_config_error(&cpu.config));
-	x86_pmu_init(&cpu.pmu, &cpu.config, &cpu_ops);
-}
-
-static bool put(uint32_t msr, uint64_t value)
-{
-	return x86_pmu_wrmsr(&cpu.pmu, msr, value) == X86_PMU_DONE;
-}
-
-static uint64_t get(uint32_t msr)
-{
-	uint64_t value;
-
-	if (x86_pmu_rdmsr(&cpu.pmu, msr, &value) != X86_PMU_DONE)
-		return NOTHING_THERE;
-	return value;
+	make_pmu(&cpu_ops);
 }
 
 static bool is_wanted(bool kernel)
@@ -187,8 +131,8 @@ static void test_reported(void)
 	x86_pmu_cpuid(&cpu.config, 7, 0, &regs);
 	EXPECT(!regs.edx);
 	EXPECT(get(MSR_LBR_NHM_FROM + 31) == 0 && get(MSR_LBR_TOS) == 0);
-	EXPECT(get(0x40) == NOTHING_THERE && get(0x67) == NOTHING_THERE);
-	EXPECT(get(MSR_ARCH_LBR_CTL) == NOTHING_THERE);
+	EXPECT(lacks(0x40) && lacks(0x67));
+	EXPECT(lacks(MSR_ARCH_LBR_CTL));
 	EXPECT(!put(MSR_LBR_SELECT, BIT(10)) && !put(MSR_LBR_TOS, 32));
 
 	make("sapphire-rapids");
@@ -199,7 +143,7 @@ static void test_reported(void)
 	regs = (struct x86_pmu_cpuid) { .eax = 0xa };
 	x86_pmu_cpuid(&cpu.config, 0, 0, &regs);
 	EXPECT(regs.eax == 0x1c);
-	EXPECT(get(MSR_LBR_SELECT) == NOTHING_THERE);
+	EXPECT(lacks(MSR_LBR_SELECT));
 	EXPECT(!put(MSR_ARCH_LBR_CTL, BIT(4)) && !put(MSR_ARCH_LBR_DEPTH, 0));
 	EXPECT(!put(MSR_ARCH_LBR_DEPTH, 24) && !put(MSR_ARCH_LBR_DEPTH, 12));
 	EXPECT(!put(MSR_ARCH_LBR_DEPTH, 64) && get(MSR_ARCH_LBR_DEPTH) == 32);

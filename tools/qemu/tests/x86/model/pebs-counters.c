@@ -5,39 +5,10 @@
  * Numbers of registers and the layout of the counters group are taken from Linux' driver
  * (msr-index.h, perf_event.h, events/intel/ds.c). The model follows the manual.
  */
-#include <string.h>
+#include "tests/x86/model/pebs-cpu.h"
 
-#include "common/plugin.h"
-#include "tests/model-test.h"
-#include "tests/x86/model/cpu.h"
-#include "tests/x86/model/ops.h"
-#include "x86/registers/model.h"
-#include "x86/uarch/uarch.h"
-
-#define BIT(n)	(UINT64_C(1) << (n))
-
-#define MSR_P6_PMC0			0x4c1
-#define MSR_P6_EVNTSEL0			0x186
-#define MSR_CORE_PERF_FIXED_CTR0	0x309
-#define MSR_IA32_PERF_CAPABILITIES	0x345
-#define MSR_CORE_PERF_FIXED_CTR_CTRL	0x38d
-#define MSR_CORE_PERF_GLOBAL_CTRL	0x38f
-#define MSR_IA32_PEBS_ENABLE		0x3f1
-#define MSR_PEBS_DATA_CFG		0x3f2
-#define MSR_IA32_PEBS_BASE		0x3f4
-#define MSR_IA32_PEBS_INDEX		0x3f5
-#define MSR_IA32_DS_AREA		0x600
-#define MSR_IA32_PMC_V6_GP0_CFG_C	0x1903
 #define MSR_IA32_PMC_V6_STEP		4
-#define MSR_IA32_PMC_V6_FX0_CFG_C	0x1983
-#define ARCH_PEBS_CNTR_ALLOW		BIT(35)
-#define ARCH_PEBS_CNTR_GP		BIT(36)
-#define ARCH_PEBS_EN			BIT(63)
-#define ARCH_PEBS_INDEX_EN		BIT(32)
-#define ARCH_PEBS_THRESH_SHIFT		36
 
-#define PERF_CAP_PEBS_FORMAT(n)		((uint64_t)(n) << 8)
-#define ICL_EVENTSEL_ADAPTIVE		BIT(34)
 #define PEBS_DATACFG_CNTR		BIT(4)
 #define PEBS_DATACFG_METRICS		BIT(5)
 #define PEBS_DATACFG_CNTR_SHIFT		32
@@ -46,78 +17,13 @@
 
 #define EVENT_INSTRUCTIONS		0x4300c0	/* enabled, in both rings */
 #define EVENT_STORES			0x4382d0
-#define LOW(n)				(BIT(n) - 1)
-#define BEFORE(n)			((BIT(48) - (n)) & LOW(48))
-
-/* struct debug_store, in words */
-#define DS_BASE				4
-#define DS_INDEX			5
-#define DS_MAXIMUM			6
-#define DS_THRESHOLD			7
-#define DS_RESET			8
-
-/* The CPU's memory: the DS area and its buffer, or the buffer of architectural records */
-#define AREA				UINT64_C(0x5000)
-#define BUFFER				(AREA + 0x400)
-#define BUFFER_SIZE			0x800
-#define IP				UINT64_C(0x401000)
-
-static void cpu_state(struct x86_pmu *pmu, struct x86_pebs_state *state, bool vectors)
-{
-	(void)pmu;
-	(void)vectors;
-	memset(state, 0, sizeof(*state));
-}
-
-static bool cpu_memory(struct x86_pmu *pmu, uint64_t addr, void *buf, size_t len, bool write)
-{
-	char *at = (char *)cpu.memory + (addr - AREA);
-
-	(void)pmu;
-	if (addr < AREA || addr + len > AREA + sizeof(cpu.memory))
-		return false;
-	if (write)
-		memcpy(at, buf, len);
-	else
-		memcpy(buf, at, len);
-	return true;
-}
-
-static bool cpu_write_physical(struct x86_pmu *pmu, uint64_t addr, void *buf, size_t len)
-{
-	return cpu_memory(pmu, addr, buf, len, true);
-}
-
-static const struct x86_pmu_ops cpu_ops = {
-	.read		= cpu_read,
-	.watch		= cpu_watch,
-	.need		= cpu_need,
-	.interrupt	= cpu_interrupt,
-	.alarm		= ignore_alarm,
-	.record		= ignore_record,
-	.single		= cpu_single,
-	.state		= cpu_state,
-	.memory		= cpu_memory,
-	.write_physical	= cpu_write_physical,
-};
-
-static void start(void)
-{
-	EXPECT(!x86_pmu_config_error(&cpu.config));
-	x86_pmu_init(&cpu.pmu, &cpu.config, &cpu_ops);
-}
 
 static void make(unsigned int format)
 {
 	memset(&cpu, 0, sizeof(cpu));
 	x86_pmu_uarch_defaults(&cpu.config, x86_uarch_find("icelake"));
 	cpu.config.pebs.format = format;
-	start();
-	cpu.memory[DS_BASE] = BUFFER;
-	cpu.memory[DS_INDEX] = BUFFER;
-	cpu.memory[DS_MAXIMUM] = BUFFER + BUFFER_SIZE;
-	cpu.memory[DS_THRESHOLD] = BUFFER + 1;
-	EXPECT(put(MSR_IA32_DS_AREA, AREA));
+	make_with_buffer();
 }
 
 static void make_arch(void)
@@ -125,8 +31,8 @@ static void make_arch(void)
 	memset(&cpu, 0, sizeof(cpu));
 	x86_pmu_defaults(&cpu.config, X86_PMU_INTEL_V6);
 	cpu.config.pebs.format = 15;
-	start();
-	EXPECT(put(MSR_IA32_PEBS_BASE, AREA) &&
+	make_pmu(&cpu_ops);
+	EXPECT(put(MSR_IA32_PEBS_BASE, PHYSICAL) &&
 	       put(MSR_IA32_PEBS_INDEX, ARCH_PEBS_INDEX_EN | 1ULL << ARCH_PEBS_THRESH_SHIFT));
 }
 
@@ -141,16 +47,6 @@ static void steps(unsigned int n)
 		cpu.counts[X86_PMU_STORES][X86_PMU_USER]++;
 		x86_pmu_step(&cpu.pmu, IP, &access);
 	}
-}
-
-static const uint64_t *record(void)
-{
-	return cpu.memory + (BUFFER - AREA) / sizeof(uint64_t);
-}
-
-static uint64_t written(void)
-{
-	return cpu.memory[DS_INDEX] - BUFFER;
 }
 
 /* struct pebs_cntr_header, the counters, and the slots counter and PERF_METRICS */

@@ -5,55 +5,23 @@
  * Numbers of registers, and the layouts of records and DS area, are taken from Linux' driver
  * (msr-index.h, perf_event.h, intel_ds.h, events/intel/ds.c). The model follows the manual.
  */
-#include <stdio.h>
-#include <string.h>
+#include "tests/x86/model/pebs-cpu.h"
 
-#include "common/plugin.h"
-#include "tests/model-test.h"
-#include "tests/x86/model/cpu.h"
-#include "tests/x86/model/ops.h"
-#include "x86/registers/model.h"
-#include "x86/uarch/uarch.h"
-
-#define BIT(n)	(UINT64_C(1) << (n))
-
-#define MSR_P6_PMC0			0x4c1
-#define MSR_P6_EVNTSEL0			0x186
 #define MSR_IA32_MISC_ENABLE		0x1a0
 #define IA32_DEBUGCTL			0x1d9
-#define MSR_CORE_PERF_FIXED_CTR0	0x309
-#define MSR_IA32_PERF_CAPABILITIES	0x345
-#define MSR_CORE_PERF_FIXED_CTR_CTRL	0x38d
-#define MSR_CORE_PERF_GLOBAL_STATUS	0x38e
-#define MSR_CORE_PERF_GLOBAL_CTRL	0x38f
-#define MSR_CORE_PERF_GLOBAL_OVF_CTRL	0x390
-#define MSR_IA32_PEBS_ENABLE		0x3f1
-#define MSR_PEBS_DATA_CFG		0x3f2
 #define MSR_PEBS_LD_LAT_THRESHOLD	0x3f6
-#define MSR_IA32_DS_AREA		0x600
-#define MSR_IA32_PEBS_BASE		0x3f4
-#define MSR_IA32_PEBS_INDEX		0x3f5
-#define MSR_IA32_PMC_V6_GP0_CFG_C	0x1903
-#define MSR_IA32_PMC_V6_FX0_CFG_C	0x1983
-#define ARCH_PEBS_CNTR_ALLOW		BIT(35)
-#define ARCH_PEBS_CNTR_GP		BIT(36)
 #define ARCH_PEBS_CNTR_FIXED		BIT(37)
 #define ARCH_PEBS_CNTR_METRICS		BIT(38)
 #define ARCH_PEBS_LBR			(UINT64_C(3) << 40)
 #define ARCH_PEBS_VECR_XMM		BIT(49)
 #define ARCH_PEBS_GPR			BIT(61)
 #define ARCH_PEBS_AUX			BIT(62)
-#define ARCH_PEBS_EN			BIT(63)
-#define ARCH_PEBS_THRESH_SHIFT		36
 #define ARCH_PEBS_INDEX_FULL		BIT(31)
-#define ARCH_PEBS_INDEX_EN		BIT(32)
 #define GLOBAL_STATUS_ARCH_PEBS_THRESHOLD BIT(54)
 
 #define PERF_CAP_PEBS_TRAP		BIT(6)
 #define PERF_CAP_ARCH_REG		BIT(7)
-#define PERF_CAP_PEBS_FORMAT(n)		((uint64_t)(n) << 8)
 #define PERF_CAP_PEBS_BASELINE		BIT(14)
-#define ICL_EVENTSEL_ADAPTIVE		BIT(34)
 #define ICL_FIXED_0_ADAPTIVE		BIT(32)
 #define PEBS_DATACFG_MEMINFO		BIT(0)
 #define PEBS_DATACFG_GP			BIT(1)
@@ -67,94 +35,15 @@
 #define EVENT_LOAD_LATENCY		0x4305d0
 #define EVENT_STORE_LATENCY		0x4306d0
 #define EVENT_STORE_SAMPLE		0x4302cd
-#define LOW(n)				(BIT(n) - 1)
-#define BEFORE(n)			((BIT(48) - (n)) & LOW(48))
 
-/* struct debug_store: reset values of eight general-purpose counters, then of fixed ones */
-#define AREA				UINT64_C(0xfffffe0000001000)
-#define DS_BASE				4
-#define DS_INDEX			5
-#define DS_MAXIMUM			6
-#define DS_THRESHOLD			7
-#define DS_RESET			8
+/* struct debug_store: eight reset values of general-purpose counters, then those of fixed ones */
 #define DS_RESET_FIXED			16
-#define BUFFER				(AREA + 0x400)
-#define BUFFER_SIZE			0x800
-
-#define PHYSICAL			UINT64_C(0x5000)
-#define IP				UINT64_C(0x401000)
-
-/* ---- a CPU with some memory ---- */
-
-/* Each register has its number as its value, to identify the register in a record. */
-static void cpu_state(struct x86_pmu *pmu, struct x86_pebs_state *state, bool vectors)
-{
-	unsigned int i;
-
-	(void)pmu;
-	memset(state, 0, sizeof(*state));
-	for (i = 0; i < X86_REGISTERS; i++) {
-		state->regs[i] = 0x100 + i;
-		state->xmm[i][0] = vectors ? 0x200 + i : 0;
-	}
-	state->ip = IP + 4;
-	state->flags = 0x246;
-	state->tsc = 0x12345;
-}
-
-static bool cpu_memory(struct x86_pmu *pmu, uint64_t addr, void *buf, size_t len, bool write)
-{
-	char *at = (char *)cpu.memory + (addr - AREA);
-
-	(void)pmu;
-	if (addr < AREA || addr + len > AREA + sizeof(cpu.memory))
-		return false;
-	if (write)
-		memcpy(at, buf, len);
-	else
-		memcpy(buf, at, len);
-	return true;
-}
-
-/* The buffer of architectural records, behind the place of the DS area */
-static bool cpu_write_physical(struct x86_pmu *pmu, uint64_t addr, void *buf, size_t len)
-{
-	(void)pmu;
-	if (addr < PHYSICAL || addr + len > PHYSICAL + sizeof(cpu.memory))
-		return false;
-	memcpy((char *)cpu.memory + (addr - PHYSICAL), buf, len);
-	return true;
-}
-
-static const struct x86_pmu_ops cpu_ops = {
-	.read		= cpu_read,
-	.watch		= cpu_watch,
-	.need		= cpu_need,
-	.interrupt	= cpu_interrupt,
-	.alarm		= ignore_alarm,
-	.record		= ignore_record,
-	.single		= cpu_single,
-	.state		= cpu_state,
-	.memory		= cpu_memory,
-	.write_physical	= cpu_write_physical,
-};
-
-static void start(void)
-{
-	EXPECT(!x86_pmu_config_error(&cpu.config));
-	x86_pmu_init(&cpu.pmu, &cpu.config, &cpu_ops);
-	cpu.memory[DS_BASE] = BUFFER;
-	cpu.memory[DS_INDEX] = BUFFER;
-	cpu.memory[DS_MAXIMUM] = BUFFER + BUFFER_SIZE;
-	cpu.memory[DS_THRESHOLD] = BUFFER + 1;
-	EXPECT(put(MSR_IA32_DS_AREA, AREA));
-}
 
 static void make(const char *uarch)
 {
 	memset(&cpu, 0, sizeof(cpu));
 	x86_pmu_uarch_defaults(&cpu.config, x86_uarch_find(uarch));
-	start();
+	make_with_buffer();
 }
 
 /* Have counter 0 write a record of an event in each period. */
@@ -184,16 +73,6 @@ static void steps(unsigned int n)
 		step();
 }
 
-static const uint64_t *record(void)
-{
-	return cpu.memory + (BUFFER - AREA) / sizeof(uint64_t);
-}
-
-static uint64_t written(void)
-{
-	return cpu.memory[DS_INDEX] - BUFFER;
-}
-
 /* ---- tests ---- */
 
 static void test_reported(void)
@@ -202,7 +81,7 @@ static void test_reported(void)
 	struct x86_pmu_cpuid regs = { 0 };
 
 	make("skylake");
-	EXPECT((get(MSR_IA32_PERF_CAPABILITIES) & ~LOW(6) & LOW(12)) ==
+	EXPECT((get(MSR_IA32_PERF_CAPABILITIES) & ~MASK(6) & MASK(12)) ==
 	       (common | PERF_CAP_PEBS_FORMAT(3)));
 	x86_pmu_cpuid(&cpu.config, 1, 0, &regs);
 	EXPECT(regs.ecx & BIT(2) && regs.ecx & BIT(4) && regs.edx & BIT(21));
@@ -214,7 +93,7 @@ static void test_reported(void)
 	EXPECT(x86_pmu_wrmsr(&cpu.pmu, IA32_DEBUGCTL, 0x7c0) == X86_PMU_DONE);
 	EXPECT(get(IA32_DEBUGCTL) == 0x7c0);
 	make("icelake");
-	EXPECT((get(MSR_IA32_PERF_CAPABILITIES) & ~LOW(6) & (LOW(12) | BIT(14))) ==
+	EXPECT((get(MSR_IA32_PERF_CAPABILITIES) & ~MASK(6) & (MASK(12) | BIT(14))) ==
 	       (common | PERF_CAP_PEBS_FORMAT(4) | PERF_CAP_PEBS_BASELINE));
 	cpu.config.bts = true;
 	EXPECT(!x86_pmu_config_error(&cpu.config));
@@ -425,7 +304,7 @@ static void test_arch_reported(void)
 	struct x86_pmu_cpuid regs = { 0 };
 
 	make_arch(1);
-	EXPECT((get(MSR_IA32_PERF_CAPABILITIES) & ~LOW(6) & LOW(15)) ==
+	EXPECT((get(MSR_IA32_PERF_CAPABILITIES) & ~MASK(6) & MASK(15)) ==
 	       (PERF_CAP_PEBS_FORMAT(15) | BIT(13)));
 	x86_pmu_cpuid(&cpu.config, 1, 0, &regs);
 	EXPECT(!(regs.edx & BIT(21)));
@@ -461,7 +340,7 @@ static void test_arch_record(void)
 	EXPECT(cpu.memory[16] == 0x246 && cpu.memory[17] == IP + 4 && cpu.memory[18] == 0x100);
 	EXPECT(cpu.memory[33] == 0x10f && cpu.memory[36] == 2 && cpu.memory[38] == 0x200);
 	EXPECT(cpu.memory[70 + 2] == 8);
-	EXPECT((get(MSR_IA32_PEBS_INDEX) & LOW(27)) == words * 8);
+	EXPECT((get(MSR_IA32_PEBS_INDEX) & MASK(27)) == words * 8);
 	EXPECT(get(MSR_CORE_PERF_GLOBAL_STATUS) == GLOBAL_STATUS_ARCH_PEBS_THRESHOLD);
 	EXPECT(cpu.interrupts == 1 && !get(MSR_P6_PMC0));
 	EXPECT(put(MSR_CORE_PERF_GLOBAL_OVF_CTRL, GLOBAL_STATUS_ARCH_PEBS_THRESHOLD));
@@ -512,7 +391,7 @@ static void test_arch_fragments(void)
 	EXPECT(cpu.memory[0] == 16);
 	EXPECT(cpu.memory[2] == (ARCH_PEBS_EN | BIT(31) | BIT(30) | 64) && cpu.memory[4] == IP);
 	EXPECT(cpu.memory[10] == (ARCH_PEBS_AUX | BIT(30) | 80) && cpu.memory[12] == 0x7000c0);
-	EXPECT((get(MSR_IA32_PEBS_INDEX) & LOW(27)) == 16 + 64 + 80);
+	EXPECT((get(MSR_IA32_PEBS_INDEX) & MASK(27)) == 16 + 64 + 80);
 }
 
 static void test_arch_buffer(void)

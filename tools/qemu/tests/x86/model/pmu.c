@@ -2,7 +2,6 @@
 /*
  * Tests of the registers and counters of the virtual x86 PMU, without QEMU. KTAP on stdout.
  */
-#include "common/plugin.h"
 #include "tests/x86/model/registers-cpu.h"
 
 static void test_both_rings(void)

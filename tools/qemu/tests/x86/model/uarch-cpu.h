@@ -5,21 +5,12 @@
 #ifndef TOOLS_QEMU_TESTS_X86_MODEL_UARCH_CPU_H
 #define TOOLS_QEMU_TESTS_X86_MODEL_UARCH_CPU_H
 
-#include <stdio.h>
-#include <string.h>
-
-#include "tests/model-test.h"
-#include "tests/x86/model/ops.h"
-#include "x86/registers/model.h"
-#include "x86/uarch/uarch.h"
+#include "tests/x86/model/cpu.h"
 
 #define USR	X86_PMU_SEL_USR
 #define INT	X86_PMU_SEL_INT
 #define EN	X86_PMU_SEL_EN
 #define CMASK(n)	((uint64_t)(n) << X86_PMU_SEL_CMASK_SHIFT)
-
-#define BIT(n)	(UINT64_C(1) << (n))
-#define MASK(n)	(BIT(n) - 1)
 
 #define IA32_PMC		0xc1
 #define IA32_PERFEVTSEL		0x186
@@ -39,33 +30,11 @@
 #define PERF_CTL(n)		(0xc0010200 + 2 * (n))
 #define PERF_CTR(n)		(0xc0010201 + 2 * (n))
 
-static struct {
-	struct x86_pmu_config config;
-	struct x86_pmu pmu;
-	x86_pmu_counts counts;
-	unsigned int interrupts;
-} cpu;
-
-static inline void cpu_read(struct x86_pmu *pmu, x86_pmu_counts counts)
-{
-	(void)pmu;
-	memcpy(counts, cpu.counts, sizeof(cpu.counts));
-}
-
-static inline void cpu_interrupt(struct x86_pmu *pmu)
-{
-	(void)pmu;
-	cpu.interrupts++;
-}
-
 static const struct x86_pmu_ops cpu_ops = {
-	.read		= cpu_read,
-	.watch		= ignore_watch,
-	.need		= ignore_need,
-	.interrupt	= cpu_interrupt,
-	.alarm		= ignore_alarm,
+	CPU_OPS,
+	.watch		= cpu_watch,
 	.record		= ignore_record,
-	.single		= ignore_single,
+	.single		= cpu_single,
 };
 
 static inline bool make_uarch(const struct x86_uarch *uarch)
@@ -96,21 +65,6 @@ static inline void everything_happens(void)
 
 	for (kind = 0; kind < X86_PMU_KINDS; kind++)
 		happens(kind, kind == X86_PMU_CYCLES ? 20 : 10);
-}
-
-static inline bool put(uint32_t msr, uint64_t value)
-{
-	return x86_pmu_wrmsr(&cpu.pmu, msr, value) == X86_PMU_DONE;
-}
-
-/* Return a value that no register has if the read faults. */
-static inline uint64_t get(uint32_t msr)
-{
-	uint64_t value;
-
-	if (x86_pmu_rdmsr(&cpu.pmu, msr, &value) != X86_PMU_DONE)
-		return 0xdeaddeaddeaddead;
-	return value;
 }
 
 static inline uint32_t select_of(unsigned int i)
