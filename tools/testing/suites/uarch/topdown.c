@@ -96,6 +96,33 @@ static u64 slots_of_loop(void)
 	return 4 * loop_counts(CYCLES, LOOPS);
 }
 
+/*
+ * Count @rounds loops of @iterations with all events, and call @pause after each. Expect the slots
+ * of the loops, up to @more more for each, and metrics that were rounded down up to @times times.
+ */
+static void count_rounds(unsigned int rounds, unsigned long iterations,
+			 void (*pause)(const struct topdown *t), u64 more, unsigned int times)
+{
+	u64 slots = rounds * 4 * loop_counts(CYCLES, iterations);
+	u64 counts[1 + NR_METRICS];
+	struct topdown t;
+	unsigned int i;
+
+	if (open_all(&t, 0, false)) {
+		event_enable(t.fds[0]);
+		for (i = 0; i < rounds; i++) {
+			known_loop(iterations);
+			if (pause)
+				pause(&t);
+		}
+		event_disable(t.fds[0]);
+		read_all(&t, counts);
+		expect_range("slots", slots, slots + rounds * more, counts[0]);
+		expect_parts(counts, times);
+	}
+	close_group(&t);
+}
+
 static void slots_alone(void)
 {
 	int fds[2];
@@ -111,63 +138,32 @@ static void slots_alone(void)
 
 static void slots_divided(void)
 {
-	u64 counts[1 + NR_METRICS];
-	struct topdown t;
+	count_rounds(1, LOOPS, NULL, 4000, 1);
+}
 
-	if (open_all(&t, 0, false)) {
-		event_enable(t.fds[0]);
-		known_loop(LOOPS);
-		event_disable(t.fds[0]);
-		read_all(&t, counts);
-		expect_range("slots", slots_of_loop(), slots_of_loop() + 4000, counts[0]);
-		expect_parts(counts, 1);
-	}
-	close_group(&t);
+static void sleep_shortly(const struct topdown *t)
+{
+	(void)t;
+	usleep(1000);
 }
 
 /* Scheduled out and in again: the driver keeps the registers, and nothing is rounded. */
 static void slots_switched(void)
 {
-	u64 counts[1 + NR_METRICS];
-	struct topdown t;
-	unsigned int i;
-
-	if (open_all(&t, 0, false)) {
-		event_enable(t.fds[0]);
-		for (i = 0; i < ROUNDS; i++) {
-			known_loop(LOOPS);
-			usleep(1000);
-		}
-		event_disable(t.fds[0]);
-		read_all(&t, counts);
-		expect_range("slots", ROUNDS * slots_of_loop(), ROUNDS * (slots_of_loop() + 8000),
-			     counts[0]);
-		expect_parts(counts, 1);
-	}
-	close_group(&t);
+	count_rounds(ROUNDS, LOOPS, sleep_shortly, 8000, 1);
 }
 
-/* Read the events one by one while they count. */
-static void slots_read(void)
+static void read_each(const struct topdown *t)
 {
 	u64 counts[1 + NR_METRICS];
-	struct topdown t;
-	unsigned int i;
 
-	if (open_all(&t, 0, false)) {
-		event_enable(t.fds[0]);
-		for (i = 0; i < ROUNDS; i++) {
-			known_loop(LOOPS);
-			read_all(&t, counts);
-		}
-		event_disable(t.fds[0]);
-		read_all(&t, counts);
-		expect_range("slots", ROUNDS * slots_of_loop(), ROUNDS * (slots_of_loop() + 20000),
-			     counts[0]);
-		/* Reads of metrics may restart the registers as well. */
-		expect_parts(counts, ROUNDS * (1 + nr_metrics) + 1);
-	}
-	close_group(&t);
+	read_all(t, counts);
+}
+
+/* Read the events one by one while they count: reads of metrics may restart the registers, too. */
+static void slots_read(void)
+{
+	count_rounds(ROUNDS, LOOPS, read_each, 20000, ROUNDS * (1 + nr_metrics) + 1);
 }
 
 /* One read of the group returns metrics of the same slots, including the kernel's. */
@@ -311,26 +307,17 @@ static void leader_closed(void)
 	close_group(&t);
 }
 
+static void let_the_other_run(const struct topdown *t)
+{
+	(void)t;
+	sched_yield();
+	usleep(100);
+}
+
 /* Two tasks alternate on a CPU, each with its own slots. */
 static int count_in_turns(void)
 {
-	u64 counts[1 + NR_METRICS];
-	struct topdown t;
-	unsigned int i;
-
-	if (open_all(&t, 0, false)) {
-		event_enable(t.fds[0]);
-		for (i = 0; i < ROUNDS; i++) {
-			known_loop(LOOPS / ROUNDS);
-			sched_yield();
-			usleep(100);
-		}
-		event_disable(t.fds[0]);
-		read_all(&t, counts);
-		expect_range("slots", slots_of_loop(), slots_of_loop() + ROUNDS * 8000, counts[0]);
-		expect_parts(counts, 1);
-	}
-	close_group(&t);
+	count_rounds(ROUNDS, LOOPS / ROUNDS, let_the_other_run, 8000, 1);
 	return ktap_failed();
 }
 
