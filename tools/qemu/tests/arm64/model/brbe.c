@@ -5,14 +5,7 @@
  * Names and bits are taken from Linux (arch/arm64/tools/sysreg). The model's are taken from the
  * Architecture Reference Manual.
  */
-#include <stdio.h>
-#include <string.h>
-
-#include "arm64/registers/model.h"
-#include "common/plugin.h"
-#include "tests/model-test.h"
-
-#define BIT(n)			(UINT64_C(1) << (n))
+#include "tests/arm64/model/cpu.h"
 
 #define BRBCR_ELx_E0BRE		BIT(0)
 #define BRBCR_ELx_ExBRE		BIT(1)
@@ -41,39 +34,9 @@
 #define CPU_CYCLES		0x11
 #define NEARLY			UINT64_C(0xffffffff)
 
-static struct cpu {
-	struct arm64_pmu_config config;
-	struct arm64_pmu pmu;
-	arm64_pmu_counts counts;
-	enum arm64_pmu_level level;
-	uint64_t hcr;
-	unsigned int levels;
-	uint32_t needed;
-} cpu;
-
-static void cpu_read(struct arm64_pmu *pmu, arm64_pmu_counts counts)
-{
-	(void)pmu;
-	memcpy(counts, cpu.counts, sizeof(cpu.counts));
-}
-
-static void cpu_watch(struct arm64_pmu *pmu, arm64_pmu_counts distance)
-{
-	(void)pmu;
-	(void)distance;
-}
-
-static void cpu_need(struct arm64_pmu *pmu, uint32_t kinds)
-{
-	(void)pmu;
-	cpu.needed |= kinds;
-}
-
-static enum arm64_pmu_level cpu_level(struct arm64_pmu *pmu)
-{
-	(void)pmu;
-	return cpu.level;
-}
+/* HCR_EL2, and the levels with recorded branches */
+static uint64_t hcr;
+static unsigned int recorded;
 
 /* EL2 reserves no counter. */
 static uint64_t cpu_mdcr(struct arm64_pmu *pmu)
@@ -84,7 +47,7 @@ static uint64_t cpu_mdcr(struct arm64_pmu *pmu)
 static uint64_t cpu_hcr(struct arm64_pmu *pmu)
 {
 	(void)pmu;
-	return cpu.hcr;
+	return hcr;
 }
 
 static uint64_t cycles(void)
@@ -95,30 +58,22 @@ static uint64_t cycles(void)
 static uint64_t cpu_record(struct arm64_pmu *pmu, unsigned int levels)
 {
 	(void)pmu;
-	cpu.levels = levels;
+	recorded = levels;
 	return cycles();
 }
 
-static void cpu_ignore(struct arm64_pmu *pmu)
-{
-	(void)pmu;
-}
-
 static const struct arm64_pmu_ops cpu_ops = {
-	.read		= cpu_read,
-	.watch		= cpu_watch,
-	.need		= cpu_need,
-	.level		= cpu_level,
+	CPU_OPS,
 	.mdcr_el2	= cpu_mdcr,
 	.hcr_el2	= cpu_hcr,
 	.record		= cpu_record,
-	.overflowed	= cpu_ignore,
-	.alarm		= cpu_ignore,
 };
 
 static void make(unsigned int records, bool has_el2)
 {
 	memset(&cpu, 0, sizeof(cpu));
+	hcr = 0;
+	recorded = 0;
 	cpu.config = (struct arm64_pmu_config) {
 		.version = ARM64_PMU_V3P4, .counters = 6, .stuck = ARM64_PMU_NO_COUNTER,
 		.has_el2 = has_el2, .brbe.records = records,
@@ -190,7 +145,7 @@ static void test_types(void)
 
 	make(32, false);
 	put(ARM64_BRBCR_EL1, BRBCR_ELx_E0BRE);
-	EXPECT(cpu.levels == 1 << ARM64_PMU_EL0);
+	EXPECT(recorded == 1 << ARM64_PMU_EL0);
 	EXPECT(cpu.needed & ARM64_PMU_KIND_BIT(ARM64_PMU_RECORDS));
 	for (i = 0; i < ARRAY_SIZE(kinds); i++) {
 		put(ARM64_BRB_IALL, 0);
@@ -224,7 +179,7 @@ static void test_levels(void)
 
 	put(ARM64_BRB_IALL, 0);
 	put(ARM64_BRBCR_EL1, BRBCR_ELx_ExBRE | BRBCR_ELx_ERTN);
-	EXPECT(cpu.levels == 1 << ARM64_PMU_EL1);
+	EXPECT(recorded == 1 << ARM64_PMU_EL1);
 	syscall_and_back();
 	EXPECT(nr_records() == 2);
 	EXPECT((info(0) & BRBINFx_VALID_FULL) == BRBINFx_VALID_SOURCE);
@@ -237,7 +192,7 @@ static void test_levels(void)
 	EXPECT(nr_records() == 3);
 	EXPECT((info(2) & BRBINFx_VALID_FULL) == BRBINFx_VALID_FULL);
 	put(ARM64_BRBFCR, BRBFCR_ALL | BRBFCR_EL1_PAUSED);
-	EXPECT(!cpu.levels);
+	EXPECT(!recorded);
 }
 
 /* At EL2 with E2H, BRBCR_EL1 accesses BRBCR_EL2, and with TGE its E0BRE applies to EL0. */
@@ -249,7 +204,7 @@ static void test_el2(void)
 	put(ARM64_BRBCR_EL1, BRBCR_ELx_E0BRE);
 	EXPECT(!get(ARM64_BRBCR_EL2, 0));
 	put(ARM64_BRBCR_EL1, 0);
-	cpu.hcr = HCR_E2H | HCR_TGE;
+	hcr = HCR_E2H | HCR_TGE;
 	put(ARM64_BRBCR_EL1, BRBCR_ELx_E0BRE | BRBCR_ELx_MPRED);
 	EXPECT(get(ARM64_BRBCR_EL2, 0) == (BRBCR_ELx_E0BRE | BRBCR_ELx_MPRED));
 	EXPECT(!get(ARM64_BRBCR_EL12, 0));
@@ -258,7 +213,7 @@ static void test_el2(void)
 	put(ARM64_BRBCR_EL12, BRBCR_ELx_MPRED);
 	user(0x2000, ARM64_BRANCH_CALL);
 	EXPECT(nr_records() == 2 && info(0) & BRBINFx_MPRED);
-	cpu.hcr = HCR_E2H;
+	hcr = HCR_E2H;
 	user(0x3000, ARM64_BRANCH_CALL);
 	EXPECT(nr_records() == 2);
 }
@@ -349,7 +304,7 @@ static void test_freeze(void)
 	overflows(ARM64_PMU_CYCLE_COUNTER);
 	EXPECT(get(ARM64_BRBFCR, 0) == fcr);
 	overflows(2);
-	EXPECT(get(ARM64_BRBFCR, 0) == (fcr | BRBFCR_EL1_PAUSED) && !cpu.levels);
+	EXPECT(get(ARM64_BRBFCR, 0) == (fcr | BRBFCR_EL1_PAUSED) && !recorded);
 	EXPECT(get(ARM64_BRBTS, 0) == cycles());
 	/* The branch being executed is still recorded. */
 	user(0x1000, ARM64_BRANCH_JUMP);

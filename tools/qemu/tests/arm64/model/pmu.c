@@ -2,9 +2,7 @@
 /*
  * Tests of the registers and counters of the virtual arm64 PMU, without QEMU. KTAP on stdout.
  */
-#include "common/plugin.h"
-#include "tests/arm64/model/cpu.h"
-#include "tests/model-test.h"
+#include "tests/arm64/model/registers-cpu.h"
 
 #define MASK(n)		(BIT(n) - 1)
 
