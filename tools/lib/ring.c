@@ -170,6 +170,18 @@ bool sample_parse(const struct perf_event_header *header,
 	return true;
 }
 
+const struct perf_event_header *ring_next_sample(struct ring *ring,
+						 const struct perf_event_attr *attr,
+						 struct sample *sample)
+{
+	const struct perf_event_header *header;
+
+	do {
+		header = ring_next(ring);
+	} while (header && !sample_parse(header, attr, sample));
+	return header;
+}
+
 static void sum_sample(const struct perf_event_header *header,
 		       const struct perf_event_attr *attr,
 		       struct ring_sum *sum)

@@ -122,6 +122,18 @@ bool sample_parse(const struct perf_event_header *header,
 		  const struct perf_event_attr *attr, struct sample *sample);
 
 /**
+ * ring_next_sample() - remove records up to the oldest sample, and parse the sample
+ * @ring: the buffer
+ * @attr: attributes of the samples' event
+ * @sample: result, as for sample_parse()
+ *
+ * Return: the sample's record, valid until the next call; NULL without a sample.
+ */
+const struct perf_event_header *ring_next_sample(struct ring *ring,
+						 const struct perf_event_attr *attr,
+						 struct sample *sample);
+
+/**
  * struct ring_sum - totals of a buffer's records
  * @samples: samples
  * @inside: samples whose ip is in the known loop

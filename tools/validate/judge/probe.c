@@ -7,6 +7,7 @@
 #include <sched.h>
 #include <stdarg.h>
 #include <stdlib.h>
+#include <sys/syscall.h>
 #include <time.h>
 
 #include "outcome.h"
@@ -47,21 +48,49 @@ void attr_sampling(struct perf_event_attr *attr, u64 period, u64 sample_type)
 	attr->sample_type = sample_type;
 }
 
-int open_sampling(struct ring *ring, struct perf_event_attr *attr, unsigned int pages)
+int map_sampling(const char *what, struct ring *ring, int fd, unsigned int pages)
 {
-	int fd = event_open_self(attr, -1);
-	int error = fd < 0 ? 0 : ring_map(ring, fd, pages);
+	int error;
 
+	if (!expect_or_say(fd >= 0, "%s: expected a descriptor, got %s", what, strerror(-fd)))
+		return fd;
+	error = ring_map(ring, fd, pages);
 	if (!error)
 		return fd;
 	close(fd);
 	return error;
 }
 
+int open_sampling(struct ring *ring, struct perf_event_attr *attr, unsigned int pages)
+{
+	int fd = event_open_self(attr, -1);
+
+	return fd < 0 ? fd : map_sampling("a sampling event", ring, fd, pages);
+}
+
+int sample_work(struct ring *ring, struct perf_event_attr *attr, unsigned int pages,
+		void (*work)(unsigned long times), unsigned long times)
+{
+	int fd = open_sampling(ring, attr, pages);
+
+	if (fd < 0)
+		return fd;
+	event_enable(fd);
+	work(times);
+	event_disable(fd);
+	return fd;
+}
+
 void close_sampling(struct ring *ring, int fd)
 {
 	ring_unmap(ring);
 	close(fd);
+}
+
+void call_kernel(unsigned long times)
+{
+	while (times--)
+		syscall(SYS_getppid);
 }
 
 u64 now_ns(int clock)

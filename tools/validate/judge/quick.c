@@ -9,7 +9,6 @@
 #include <signal.h>
 #include <stdarg.h>
 #include <stdlib.h>
-#include <sys/syscall.h>
 #include <time.h>
 
 #include "outcome.h"
@@ -90,21 +89,9 @@ static void on_alarm(int number)
 	_exit(1);
 }
 
-static void run_loop(void)
-{
-	known_loop(ITERATIONS);
-}
-
-static void call_kernel(void)
-{
-	unsigned int i;
-
-	for (i = 0; i < SYSCALLS; i++)
-		syscall(SYS_getppid);
-}
-
-/* Count @work. Return 0, or a negative errno. */
-static int count(struct perf_event_attr attr, void (*work)(void), struct event_times *times)
+/* Count @work(@rounds). Return 0, or a negative errno. */
+static int count(struct perf_event_attr attr, void (*work)(unsigned long), unsigned long rounds,
+		 struct event_times *times)
 {
 	int fd;
 
@@ -113,7 +100,7 @@ static int count(struct perf_event_attr attr, void (*work)(void), struct event_t
 	if (fd < 0)
 		return fd;
 	event_enable(fd);
-	work();
+	work(rounds);
 	event_disable(fd);
 	if (read(fd, times, sizeof(*times)) != sizeof(*times))
 		memset(times, 0, sizeof(*times));
@@ -135,7 +122,7 @@ static bool is_allowed(void)
 	attr.disabled = 1;
 	attr.exclude_kernel = 1;
 	attr.exclude_hv = 1;
-	error = count(attr, run_loop, &times);
+	error = count(attr, known_loop, ITERATIONS, &times);
 	attr.config = PERF_COUNT_HW_CPU_CYCLES;
 	if (!why)
 		fault(USE_SUM, "exclude_kernel is refused: counts have the kernel's instructions");
@@ -143,7 +130,7 @@ static bool is_allowed(void)
 		fault(ALLOW_USER, "this user may not count: %s", strerror(-error));
 	else if (!error)
 		fault(CHOOSE_PMU, "%s", why);
-	else if (!count(attr, run_loop, &times))
+	else if (!count(attr, known_loop, ITERATIONS, &times))
 		fault(COUNT_INSNS, "the PMU counts cycles, but no instructions");
 	else
 		fault(GIVE_PMU, "there is no PMU that counts instructions: %s", strerror(-error));
@@ -161,7 +148,7 @@ static bool is_counting(void)
 	for (i = 0; i < ROUNDS; i++) {
 		u64 differs;
 
-		if (count(pmu.instructions, run_loop, &times))
+		if (count(pmu.instructions, known_loop, ITERATIONS, &times))
 			continue;
 		if (times.enabled && times.running * 100 / times.enabled > share)
 			share = times.running * 100 / times.enabled;
@@ -192,13 +179,13 @@ static void test_modes(void)
 	struct event_times user, all, kernel;
 	int error;
 
-	if (count(attr, call_kernel, &user))
+	if (count(attr, call_kernel, SYSCALLS, &user))
 		return;
 	attr.exclude_kernel = 0;
-	error = count(attr, call_kernel, &all);
+	error = count(attr, call_kernel, SYSCALLS, &all);
 	attr.exclude_user = 1;
 	if (!error)
-		error = count(attr, run_loop, &kernel);
+		error = count(attr, known_loop, ITERATIONS, &kernel);
 	if (user.count > SYSCALL_INSNS * SYSCALLS)
 		fault(USE_SUM, "exclude_kernel is ignored: %llu instructions of %u system calls",
 		      (unsigned long long)user.count, SYSCALLS);
@@ -230,7 +217,7 @@ static void test_interrupts(void)
 		fault(USE_STAT, "the PMU has no overflow interrupt: %s", strerror(-error));
 	} else {
 		event_enable(fd);
-		run_loop();
+		known_loop(ITERATIONS);
 		event_disable(fd);
 		ring_drain(&ring, &attr, &sum);
 		ring_unmap(&ring);
@@ -257,7 +244,7 @@ static void test_cycles(void)
 		return;
 	attr.config += PERF_COUNT_HW_CPU_CYCLES - PERF_COUNT_HW_INSTRUCTIONS;
 	for (i = 0; i < ROUNDS; i++) {
-		if (count(attr, run_loop, &times) || !times.running ||
+		if (count(attr, known_loop, ITERATIONS, &times) || !times.running ||
 		    llabs((s64)(times.count - times.running)) > (s64)times.running / 100)
 			return;
 	}

@@ -118,8 +118,16 @@ int open_instructions(void);
 unsigned int open_group(int *fds, unsigned int nr, u64 read_format);
 /* Attributes of a sampling event with these fields */
 void attr_sampling(struct perf_event_attr *attr, u64 period, u64 sample_type);
+/*
+ * Map the buffer of an event that event_open() has opened; @what: the event, for messages. Return
+ * @fd, or a negative errno; then the check has failed.
+ */
+int map_sampling(const char *what, struct ring *ring, int fd, unsigned int pages);
 /* Open an event of this task with a buffer. Return a descriptor, or a negative errno on failure. */
 int open_sampling(struct ring *ring, struct perf_event_attr *attr, unsigned int pages);
+/* Open the event, let it sample @work(@times), and disable it. Return as open_sampling(). */
+int sample_work(struct ring *ring, struct perf_event_attr *attr, unsigned int pages,
+		void (*work)(unsigned long times), unsigned long times);
 void close_sampling(struct ring *ring, int fd);
 
 /*
@@ -158,6 +166,8 @@ void expect_loops(const char *what, unsigned int times, u64 slack, u64 more,
 /* Expect the PMU to count correctly after a check. */
 void expect_sane(void);
 
+/* Make @times system calls that do nothing. */
+void call_kernel(unsigned long times);
 /* The usual iterations of known_loop(), and their user instructions */
 #define ITERATIONS	1000000UL
 #define LOOP		(LOOP_INSNS * ITERATIONS)

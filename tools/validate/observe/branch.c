@@ -22,7 +22,6 @@ static int open_branches(struct perf_event_attr *attr, u64 branches, bool inheri
 
 static void youngest_branch(void)
 {
-	const struct perf_event_header *header;
 	unsigned int nr = 0, longest = 0, loops = 0, places = 0;
 	struct perf_event_attr attr;
 	struct sample sample;
@@ -33,12 +32,11 @@ static void youngest_branch(void)
 	event_enable(fd);
 	one_loop();
 	event_disable(fd);
-	while ((header = ring_next(&ring))) {
-		const struct perf_branch_entry *entry;
+	while (ring_next_sample(&ring, &attr, &sample)) {
+		const struct perf_branch_entry *entry = sample.branches;
 
-		if (!sample_parse(header, &attr, &sample) || !sample.nr_branches)
+		if (!sample.nr_branches)
 			continue;
-		entry = sample.branches;
 		nr++;
 		longest = sample.nr_branches > longest ? sample.nr_branches : longest;
 		loops += entry->to == (u64)known_loop_start;
@@ -118,7 +116,6 @@ static void answer_stacks(const char *task, const struct stacks *stacks)
 static void exchanged_contexts(void)
 {
 	struct stacks parent = { 0 }, child = { 0 };
-	const struct perf_event_header *header;
 	struct perf_event_attr attr;
 	struct sample sample;
 	pid_t pid;
@@ -138,9 +135,8 @@ static void exchanged_contexts(void)
 	parent_work();
 	event_disable(fd);
 	waitpid(pid, NULL, 0);
-	while ((header = ring_next(&ring))) {
-		if (!sample_parse(header, &attr, &sample) ||
-		    sample.ip < (u64)known_loop_start || sample.ip >= (u64)known_loop_end)
+	while (ring_next_sample(&ring, &attr, &sample)) {
+		if (sample.ip < (u64)known_loop_start || sample.ip >= (u64)known_loop_end)
 			continue;
 		if (sample.tid == (u32)pid)
 			look_at(&child, &sample, (u64)child_work, (u64)parent_work);

@@ -4,7 +4,6 @@
  */
 #define _GNU_SOURCE
 #include <stdlib.h>
-#include <sys/syscall.h>
 #include <time.h>
 
 #include "observe/observe.h"
@@ -27,10 +26,9 @@ static u64 instructions_per_second(void)
 static void first_periods(unsigned int frequency)
 {
 	u64 right = instructions_per_second() / frequency;
-	const struct perf_event_header *header;
 	struct perf_event_attr attr;
 	struct sample sample;
-	unsigned int i, nr = 0;
+	unsigned int i, nr;
 	int fd;
 
 	attr_sampling(&attr, frequency, TYPE);
@@ -42,10 +40,8 @@ static void first_periods(unsigned int frequency)
 	for (i = 0; i < 20; i++)
 		one_loop();
 	event_disable(fd);
-	while ((header = ring_next(&ring)) && nr < 6)
-		if (sample_parse(header, &attr, &sample) && ++nr)
-			answer("%llu",
-			       (unsigned long long)(sample.period * 100 / right + 5) / 10 * 10);
+	for (nr = 0; nr < 6 && ring_next_sample(&ring, &attr, &sample); nr++)
+		answer("%llu", (unsigned long long)(sample.period * 100 / right + 5) / 10 * 10);
 }
 
 static void first_at_1000(void)
@@ -199,7 +195,6 @@ static void change_of_frequency(void)
 static void mixed_group(void)
 {
 	struct perf_event_attr attr;
-	const struct perf_event_header *header;
 	struct sample sample;
 	int leader, member;
 
@@ -219,8 +214,7 @@ static void mixed_group(void)
 	event_disable(leader);
 	attr_sampling(&attr, LOOP / 4, TYPE | PERF_SAMPLE_READ);
 	attr.read_format = PERF_FORMAT_GROUP;
-	header = ring_next(&ring);
-	if (!header || !sample_parse(header, &attr, &sample))
+	if (!ring_next_sample(&ring, &attr, &sample))
 		return answer("no sample");
 	answer("leader is %lld behind its period", (long long)(sample.values[0] - LOOP / 4));
 	answer("member counts %s", sample.values[1] == sample.values[0] ? "the same" :
@@ -242,7 +236,6 @@ static bool sample_loop(struct perf_event_attr *attr)
 
 static void place_of_sample(void)
 {
-	const struct perf_event_header *header;
 	struct perf_event_attr attr;
 	unsigned int inside = 0, same = 0, nr = 0;
 	struct sample sample;
@@ -251,9 +244,7 @@ static void place_of_sample(void)
 	attr_sampling(&attr, LOOP / 20, TYPE);
 	if (!sample_loop(&attr))
 		return;
-	while ((header = ring_next(&ring))) {
-		if (!sample_parse(header, &attr, &sample))
-			continue;
+	while (ring_next_sample(&ring, &attr, &sample)) {
 		nr++;
 		inside += sample.ip >= (u64)known_loop_start && sample.ip < (u64)known_loop_end;
 		first = first ? first : sample.ip;
@@ -268,18 +259,12 @@ static void mode_of_sample(void)
 	struct perf_event_attr attr;
 	unsigned int nr = 0, user = 0;
 	struct sample sample;
-	int fd;
 
 	attr_sampling(&attr, LOOP / 20, TYPE);
-	fd = open_ring(&ring, &attr, 0, -1);
-	if (fd < 0)
+	if (!sample_loop(&attr))
 		return;
-	event_enable(fd);
-	one_loop();
-	event_disable(fd);
-	while ((header = ring_next(&ring))) {
-		if (!sample_parse(header, &attr, &sample) ||
-		    sample.ip < (u64)known_loop_start || sample.ip >= (u64)known_loop_end)
+	while ((header = ring_next_sample(&ring, &attr, &sample))) {
+		if (sample.ip < (u64)known_loop_start || sample.ip >= (u64)known_loop_end)
 			continue;
 		nr++;
 		user += (header->misc & PERF_RECORD_MISC_CPUMODE_MASK) == PERF_RECORD_MISC_USER;
@@ -291,8 +276,7 @@ static void mode_of_sample(void)
 /* The interrupt of an overflow right before a system call arrives in the kernel. */
 static void late_samples(void)
 {
-	unsigned int nr = 0, kernel = 0, zero = 0, i;
-	const struct perf_event_header *header;
+	unsigned int nr = 0, kernel = 0, zero = 0;
 	struct perf_event_attr attr;
 	struct sample sample;
 	int fd;
@@ -302,12 +286,9 @@ static void late_samples(void)
 	if (fd < 0)
 		return;
 	event_enable(fd);
-	for (i = 0; i < 2000; i++)
-		syscall(SYS_getppid);
+	call_kernel(2000);
 	event_disable(fd);
-	while ((header = ring_next(&ring))) {
-		if (!sample_parse(header, &attr, &sample))
-			continue;
+	while (ring_next_sample(&ring, &attr, &sample)) {
 		nr++;
 		kernel += sample.ip >> 63;
 		zero += !sample.ip;
@@ -332,15 +313,13 @@ static void precise_levels(void)
 
 static void first_of_chain(void)
 {
-	const struct perf_event_header *header;
 	struct perf_event_attr attr;
 	struct sample sample;
 
 	attr_sampling(&attr, LOOP / 4, PERF_SAMPLE_IP | PERF_SAMPLE_CALLCHAIN);
 	if (!sample_loop(&attr))
 		return;
-	header = ring_next(&ring);
-	if (!header || !sample_parse(header, &attr, &sample) || sample.nr_ips < 2)
+	if (!ring_next_sample(&ring, &attr, &sample) || sample.nr_ips < 2)
 		return answer("no chain");
 	answer("the first entry is %s",
 	       sample.ips[0] == (u64)PERF_CONTEXT_USER ? "PERF_CONTEXT_USER" :
@@ -350,7 +329,6 @@ static void first_of_chain(void)
 
 static void empty_fields(void)
 {
-	const struct perf_event_header *header;
 	struct perf_event_attr attr;
 	struct sample sample;
 
@@ -358,8 +336,7 @@ static void empty_fields(void)
 		      PERF_SAMPLE_DATA_SRC);
 	if (!sample_loop(&attr))
 		return;
-	header = ring_next(&ring);
-	if (!header || !sample_parse(header, &attr, &sample))
+	if (!ring_next_sample(&ring, &attr, &sample))
 		return answer("no sample");
 	answer("ADDR %#llx, WEIGHT %llu, DATA_SRC %#llx", (unsigned long long)sample.addr,
 	       (unsigned long long)sample.weight, (unsigned long long)sample.data_src);

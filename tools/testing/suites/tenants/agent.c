@@ -213,14 +213,10 @@ static bool is_there(unsigned int which)
 /* Return the number of samples with all requested fields: branches, or an address. */
 static u64 good_samples(unsigned int which)
 {
-	const struct perf_event_header *header;
 	struct sample sample;
 	u64 nr = 0;
 
-	while ((header = ring_next(&ring))) {
-		if (header->type != PERF_RECORD_SAMPLE ||
-		    !sample_parse(header, &attrs[which], &sample))
-			continue;
+	while (ring_next_sample(&ring, &attrs[which], &sample)) {
 		nr += (which != RECORDED || sample.nr_branches) &&
 		      (!(attrs[which].sample_type & PERF_SAMPLE_ADDR) || sample.addr);
 	}

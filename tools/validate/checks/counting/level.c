@@ -3,8 +3,6 @@
  * level.c - counting: privilege levels, and a host without guests
  */
 #define _GNU_SOURCE
-#include <sys/syscall.h>
-
 #include "judge/validate.h"
 
 /*
@@ -27,14 +25,13 @@ static bool open_levels(struct perf_event_attr *attr, int fds[3])
 static void levels_add_up(void)
 {
 	struct perf_event_attr attr;
-	int fds[3], i;
+	int fds[3];
 	u64 sum, both;
 
 	attr_instructions(&attr);
 	if (open_levels(&attr, fds)) {
 		event_enable(fds[0]);
-		for (i = 0; i < 1000; i++)
-			syscall(SYS_getppid);
+		call_kernel(1000);
 		known_loop(ITERATIONS);
 		event_disable(fds[0]);
 		sum = event_read(fds[0]) + event_read(fds[1]);
@@ -56,14 +53,13 @@ static void levels_add_up(void)
 static void cycles_add_up(void)
 {
 	struct perf_event_attr attr;
-	int fds[3], i;
+	int fds[3];
 	u64 sum, both;
 
 	attr_cycles(&attr);
 	if (open_levels(&attr, fds)) {
 		event_enable(fds[0]);
-		for (i = 0; i < 10000; i++)
-			syscall(SYS_getppid);
+		call_kernel(10000);
 		event_disable(fds[0]);
 		sum = event_read(fds[0]) + event_read(fds[1]);
 		both = event_read(fds[2]);
@@ -98,7 +94,7 @@ static void kernel_only(void)
 {
 	struct perf_event_attr attr;
 	u64 loop, calls;
-	int fd, i;
+	int fd;
 
 	attr_instructions(&attr);
 	attr.exclude_kernel = 0;
@@ -110,8 +106,7 @@ static void kernel_only(void)
 	expect_range("kernel instructions of a loop in user space", 0, LOOP / 2, loop);
 	event_reset(fd);
 	event_enable(fd);
-	for (i = 0; i < 10000; i++)
-		syscall(SYS_getppid);
+	call_kernel(10000);
 	event_disable(fd);
 	calls = event_read(fd);
 	expect_range("kernel instructions of 10000 system calls", 200000, 1000000000, calls);

@@ -75,7 +75,6 @@ static void run(void (*code)(void))
 /* Sample branches of @code. Return false if the PMU cannot filter them. */
 static bool sample_branches(u64 branches, void (*code)(void), struct found *f)
 {
-	const struct perf_event_header *header;
 	struct perf_event_attr attr;
 	struct sample s;
 	int fd;
@@ -93,9 +92,8 @@ static bool sample_branches(u64 branches, void (*code)(void), struct found *f)
 		event_enable(fd);
 		run(code);
 		event_disable(fd);
-		while ((header = ring_next(&ring)))
-			if (header->type == PERF_RECORD_SAMPLE && sample_parse(header, &attr, &s))
-				look(f, &s);
+		while (ring_next_sample(&ring, &attr, &s))
+			look(f, &s);
 		expect_range("samples in the loop", 10, INT32_MAX, f->samples);
 	}
 	close_sampling(&ring, fd);

@@ -44,17 +44,10 @@
 
 static struct ring ring;
 
-/* Open a sampling event, and sample the known loop. Return the descriptor, negative on failure. */
+/* Open a sampling event, and sample the known loop. Return as sample_work(). */
 static int sample_loop(struct perf_event_attr *attr, unsigned long iterations)
 {
-	int fd = open_sampling(&ring, attr, PAGES);
-
-	if (fd < 0)
-		return fd;
-	event_enable(fd);
-	known_loop(iterations);
-	event_disable(fd);
-	return fd;
+	return sample_work(&ring, attr, PAGES, known_loop, iterations);
 }
 
 static bool in_loop(u64 ip)
@@ -103,11 +96,8 @@ static void sizes(void)
 			ktap_diag("PERF_SAMPLE_%s: %s", fields[i].name, strerror(-fd));
 			continue;
 		}
-		if (fd < 0 || ring_map(&ring, fd, PAGES)) {
-			ktap_fail("PERF_SAMPLE_%s: expected a buffer, got %s", fields[i].name,
-				  strerror(-fd));
+		if (map_sampling(fields[i].name, &ring, fd, PAGES) < 0)
 			continue;
-		}
 		event_enable(fd);
 		known_loop(ITERATIONS / 2);
 		event_disable(fd);
@@ -144,9 +134,7 @@ static void who_when_where(void)
 		return;
 	ioctl(fd, PERF_EVENT_IOC_ID, &id);
 	getcpu(&cpu, NULL);
-	while ((header = ring_next(&ring))) {
-		if (!sample_parse(header, &attr, &sample))
-			continue;
+	while ((header = ring_next_sample(&ring, &attr, &sample))) {
 		nr++;
 		period_sum += sample.period;
 		if (!expect_true("an address inside the loop", in_loop(sample.ip)) ||
@@ -206,7 +194,6 @@ static void clocks(void)
 
 static void values(void)
 {
-	const struct perf_event_header *header;
 	struct perf_event_attr attr;
 	struct sample sample;
 	unsigned int format, nr;
@@ -220,12 +207,9 @@ static void values(void)
 		fd = sample_loop(&attr, ITERATIONS / 2);
 		if (fd < 0)
 			return;
-		for (nr = 0; (header = ring_next(&ring)); nr++) {
-			u64 value;
+		for (nr = 0; ring_next_sample(&ring, &attr, &sample); nr++) {
+			u64 value = sample.read.count;
 
-			if (!sample_parse(header, &attr, &sample))
-				continue;
-			value = sample.read.count;
 			if (!expect_eq("values", 1, sample.nr_values) ||
 			    !expect_range("value since the last sample", PERIOD / 2, 2 * PERIOD,
 					  value - last) ||
@@ -246,7 +230,6 @@ static void values(void)
 
 static void group_values(void)
 {
-	const struct perf_event_header *header;
 	struct perf_event_attr attr;
 	struct sample sample;
 	u64 ids[2] = { 0 }, last[2] = { 0 };
@@ -269,9 +252,7 @@ static void group_values(void)
 	event_disable(fds[0]);
 	attr_sampling(&attr, PERIOD, PERF_SAMPLE_IP | PERF_SAMPLE_READ);
 	attr.read_format = PERF_FORMAT_GROUP | PERF_FORMAT_ID;
-	while ((header = ring_next(&ring))) {
-		if (!sample_parse(header, &attr, &sample))
-			continue;
+	while (ring_next_sample(&ring, &attr, &sample)) {
 		nr++;
 		if (!expect_eq("values", 2, sample.nr_values) ||
 		    !expect_eq("id of the leader", ids[0], sample.ids[0]) ||
@@ -297,7 +278,6 @@ static void __attribute__((noinline)) chain_inner(unsigned long iterations)
 
 static void callchain(void)
 {
-	const struct perf_event_header *header;
 	struct perf_event_attr attr;
 	struct sample sample;
 	unsigned int nr = 0, contexts = 0, kernel = 0;
@@ -305,15 +285,10 @@ static void callchain(void)
 	int fd;
 
 	attr_sampling(&attr, PERIOD, PERF_SAMPLE_IP | PERF_SAMPLE_CALLCHAIN);
-	fd = event_open_self(&attr, -1);
-	if (fd < 0 || ring_map(&ring, fd, PAGES))
+	fd = sample_work(&ring, &attr, PAGES, chain_inner, ITERATIONS);
+	if (fd < 0)
 		return;
-	event_enable(fd);
-	chain_inner(ITERATIONS);
-	event_disable(fd);
-	while ((header = ring_next(&ring))) {
-		if (!sample_parse(header, &attr, &sample))
-			continue;
+	while (ring_next_sample(&ring, &attr, &sample)) {
 		nr++;
 		if (!expect_range("addresses", 2, 200, sample.nr_ips))
 			break;
@@ -333,10 +308,9 @@ static void callchain(void)
 
 static void chain_parts(void)
 {
-	const struct perf_event_header *header;
 	struct perf_event_attr attr;
 	struct sample sample;
-	int part, fd, i;
+	int part, fd;
 
 	for (part = 0; part < 2; part++) {
 		unsigned int user = 0, kernel = 0;
@@ -345,18 +319,12 @@ static void chain_parts(void)
 		attr.exclude_kernel = 0;
 		attr.exclude_callchain_kernel = part == 0;
 		attr.exclude_callchain_user = part == 1;
-		fd = event_open_self(&attr, -1);
-		if (fd < 0 || ring_map(&ring, fd, PAGES))
+		fd = sample_work(&ring, &attr, PAGES, call_kernel, 20000);
+		if (fd < 0)
 			return;
-		event_enable(fd);
-		for (i = 0; i < 20000; i++)
-			syscall(SYS_getppid);
-		event_disable(fd);
-		while ((header = ring_next(&ring))) {
+		while (ring_next_sample(&ring, &attr, &sample)) {
 			u64 j;
 
-			if (!sample_parse(header, &attr, &sample))
-				continue;
 			for (j = 0; j < sample.nr_ips; j++) {
 				user += sample.ips[j] == PERF_CONTEXT_USER;
 				kernel += sample.ips[j] == PERF_CONTEXT_KERNEL;
@@ -425,12 +393,9 @@ static void user_stack(void)
 
 	attr_sampling(&attr, PERIOD, PERF_SAMPLE_IP | PERF_SAMPLE_STACK_USER);
 	attr.sample_stack_user = 4096;
-	fd = event_open_self(&attr, -1);
-	if (fd < 0 || ring_map(&ring, fd, PAGES))
+	fd = sample_loop(&attr, ITERATIONS / 2);
+	if (fd < 0)
 		return;
-	event_enable(fd);
-	known_loop(ITERATIONS / 2);
-	event_disable(fd);
 	while ((header = ring_next(&ring))) {
 		const u64 *at = (const u64 *)(header + 1);
 		u64 size, i;

@@ -216,10 +216,9 @@ static void wakes_another(void)
 	attr.wakeup_events = 1;
 	attr.disabled = 0;
 	fd = event_open(&attr, child.pid, -1, -1, 0);
-	if (fd < 0 || ring_map(&ring, fd, PAGES)) {
-		ktap_fail("a sampling event on a child: expected a buffer");
+	fd = map_sampling("an event on a child", &ring, fd, PAGES);
+	if (fd < 0)
 		return;
-	}
 	pollfd.fd = fd;
 	child_go(&child);
 	expect_eq("ready descriptors", 1, poll(&pollfd, 1, 10000));

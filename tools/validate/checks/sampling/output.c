@@ -40,7 +40,6 @@ static void no_group(void)
 
 static void fd_output(void)
 {
-	const struct perf_event_header *header;
 	struct perf_event_attr attr;
 	struct sample sample;
 	unsigned int nr[2] = { 0 };
@@ -58,9 +57,7 @@ static void fd_output(void)
 		event_enable(other);
 		known_loop(ITERATIONS);
 		event_disable(other);
-		while ((header = ring_next(&ring))) {
-			if (!sample_parse(header, &attr, &sample))
-				continue;
+		while (ring_next_sample(&ring, &attr, &sample)) {
 			nr[0] += sample.id == ids[0];
 			nr[1] += sample.id == ids[1];
 		}

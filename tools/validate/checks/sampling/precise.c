@@ -29,11 +29,7 @@ static int open_precise(struct perf_event_attr *attr)
 		ktap_skip("the PMU has no precise samples: %s", strerror(-fd));
 		return fd;
 	}
-	if (ring_map(&ring, fd, PAGES)) {
-		close(fd);
-		return -ENOMEM;
-	}
-	return fd;
+	return map_sampling("a precise event", &ring, fd, PAGES);
 }
 
 static bool in_loop(u64 addr)
@@ -61,9 +57,7 @@ static void place(void)
 	event_enable(fd);
 	known_loop(ITERATIONS);
 	event_disable(fd);
-	while ((header = ring_next(&ring))) {
-		if (header->type != PERF_RECORD_SAMPLE || !sample_parse(header, &attr, &s))
-			continue;
+	while ((header = ring_next_sample(&ring, &attr, &s))) {
 		samples++;
 		inexact += !(header->misc & PERF_RECORD_MISC_EXACT_IP);
 		if (!in_loop(s.ip))
@@ -122,7 +116,6 @@ static void accesses(const char *const *names, void (*code)(unsigned long rounds
 		     const char *insn)
 {
 	unsigned int samples = 0, elsewhere = 0, addresses = 0, registers = 0, rounds;
-	const struct perf_event_header *header;
 	struct perf_event_attr attr;
 	struct sample s;
 	u64 count;
@@ -146,9 +139,7 @@ static void accesses(const char *const *names, void (*code)(unsigned long rounds
 		code(ITERATIONS, &cell);
 	event_disable(fd);
 	count = event_read(fd);
-	while ((header = ring_next(&ring))) {
-		if (header->type != PERF_RECORD_SAMPLE || !sample_parse(header, &attr, &s))
-			continue;
+	while (ring_next_sample(&ring, &attr, &s)) {
 		samples++;
 		if (s.ip != (u64)insn) {
 			elsewhere++;

@@ -215,7 +215,6 @@ static void pauses(void)
 
 static void shared_buffer(void)
 {
-	const struct perf_event_header *header;
 	unsigned int mine = 0, theirs = 0, none = 0;
 	struct perf_event_attr attr;
 	struct sample sample;
@@ -236,9 +235,7 @@ static void shared_buffer(void)
 	known_loop(ITERATIONS);
 	event_disable(other);
 	event_disable(fd);
-	while ((header = ring_next(&ring))) {
-		if (!sample_parse(header, &attr, &sample))
-			continue;
+	while (ring_next_sample(&ring, &attr, &sample)) {
 		mine += sample.id == ids[0];
 		theirs += sample.id == ids[1];
 		none += sample.id != ids[0] && sample.id != ids[1];

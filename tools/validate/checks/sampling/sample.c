@@ -4,7 +4,6 @@
  */
 #define _GNU_SOURCE
 #include <stdlib.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 
@@ -28,12 +27,9 @@ static void period_of(u64 period, bool cycles)
 		attr.type = pmu.cycles.type;
 		attr.config = pmu.cycles.config;
 	}
-	fd = open_sampling(&ring, &attr, PAGES);
+	fd = sample_work(&ring, &attr, PAGES, known_loop, 10 * ITERATIONS);
 	if (fd < 0)
 		return;
-	event_enable(fd);
-	known_loop(10 * ITERATIONS);
-	event_disable(fd);
 	count = event_read(fd);
 	ring_drain(&ring, &attr, &sum);
 	if (!cycles)
@@ -98,20 +94,16 @@ static void follow(bool kernel)
 	const struct perf_event_header *header;
 	struct sample sample = { 0 };
 	struct perf_event_attr attr;
-	unsigned int throttles = 0, i;
+	unsigned int throttles = 0;
 	u64 ends = 0;
 	int fd;
 
 	attr_sampling(&attr, 20011, PERF_SAMPLE_IP | PERF_SAMPLE_READ);
 	attr.exclude_kernel = !kernel;
-	fd = open_sampling(&ring, &attr, PAGES);
+	fd = sample_work(&ring, &attr, PAGES, kernel ? call_kernel : known_loop,
+			 kernel ? 20000 : 10 * ITERATIONS);
 	if (fd < 0)
 		return;
-	event_enable(fd);
-	for (i = 0; kernel && i < 20000; i++)
-		syscall(SYS_getppid);
-	known_loop(kernel ? 1 : 10 * ITERATIONS);
-	event_disable(fd);
 	while ((header = ring_next(&ring))) {
 		throttles += header->type == PERF_RECORD_THROTTLE;
 		if (sample_parse(header, &attr, &sample))
@@ -136,8 +128,7 @@ static void periods_follow(void)
 /* The period changes while the kernel searches for the one that matches the frequency. */
 static void period_is_counted(void)
 {
-	const struct perf_event_header *header;
-	unsigned int nr = 0, wrong = 0, i;
+	unsigned int nr = 0, wrong = 0;
 	struct perf_event_attr attr;
 	struct sample sample;
 	u64 last = 0, periods = 0, counted, slack;
@@ -146,16 +137,10 @@ static void period_is_counted(void)
 	attr_sampling(&attr, 0, PERF_SAMPLE_IP | PERF_SAMPLE_PERIOD | PERF_SAMPLE_READ);
 	attr.freq = 1;
 	attr.sample_freq = 1000;
-	fd = open_sampling(&ring, &attr, PAGES);
+	fd = sample_work(&ring, &attr, PAGES, known_loop, 50 * ITERATIONS);
 	if (fd < 0)
 		return;
-	event_enable(fd);
-	for (i = 0; i < 50; i++)
-		known_loop(ITERATIONS);
-	event_disable(fd);
-	while ((header = ring_next(&ring))) {
-		if (!sample_parse(header, &attr, &sample))
-			continue;
+	while (ring_next_sample(&ring, &attr, &sample)) {
 		counted = sample.read.count - last;
 		last = sample.read.count;
 		periods += sample.period;
@@ -279,7 +264,7 @@ static void period_cut_short(void)
 static void kernel_samples(void)
 {
 	const struct perf_event_header *header;
-	unsigned int kernel = 0, user = 0, wrong = 0, i;
+	unsigned int kernel = 0, user = 0, wrong = 0;
 	struct perf_event_attr attr;
 	struct sample sample;
 	int fd;
@@ -287,18 +272,12 @@ static void kernel_samples(void)
 	attr_sampling(&attr, 10007, USUAL);
 	attr.exclude_kernel = 0;
 	attr.exclude_user = 1;
-	fd = open_sampling(&ring, &attr, PAGES);
+	fd = sample_work(&ring, &attr, PAGES, call_kernel, 20000);
 	if (fd < 0)
 		return;
-	event_enable(fd);
-	for (i = 0; i < 20000; i++)
-		syscall(SYS_getppid);
-	event_disable(fd);
-	while ((header = ring_next(&ring))) {
+	while ((header = ring_next_sample(&ring, &attr, &sample))) {
 		unsigned int mode = header->misc & PERF_RECORD_MISC_CPUMODE_MASK;
 
-		if (!sample_parse(header, &attr, &sample))
-			continue;
 		kernel += mode == PERF_RECORD_MISC_KERNEL;
 		user += mode == PERF_RECORD_MISC_USER;
 		wrong += mode == PERF_RECORD_MISC_KERNEL && !(sample.ip >> 63);
@@ -313,25 +292,18 @@ static void kernel_samples(void)
 
 static void user_sees_user(void)
 {
-	const struct perf_event_header *header;
-	unsigned int wrong = 0, i, nr = 0;
+	unsigned int wrong = 0, nr = 0;
 	struct perf_event_attr attr;
 	struct sample sample;
 	int fd;
 
 	attr_sampling(&attr, 997, PERF_SAMPLE_IP);
-	fd = open_sampling(&ring, &attr, 512);
+	fd = sample_work(&ring, &attr, 512, call_kernel, 5000);
 	if (fd < 0)
 		return;
-	event_enable(fd);
-	for (i = 0; i < 5000; i++)
-		syscall(SYS_getppid);
-	event_disable(fd);
-	while ((header = ring_next(&ring))) {
-		if (sample_parse(header, &attr, &sample)) {
-			nr++;
-			wrong += sample.ip >> 63;
-		}
+	while (ring_next_sample(&ring, &attr, &sample)) {
+		nr++;
+		wrong += sample.ip >> 63;
 	}
 	expect_range("samples", 1, 100000, nr);
 	expect_eq("samples in the kernel of an event that excludes it", 0, wrong);
@@ -346,11 +318,9 @@ static void cpu_wide(void)
 
 	run_on(pmu.cpu);
 	attr_sampling(&attr, 100000, USUAL);
-	fd = event_open(&attr, -1, pmu.cpu, -1, 0);
-	if (fd < 0 || ring_map(&ring, fd, PAGES)) {
-		ktap_fail("a sampling event on a CPU: expected a buffer");
+	fd = map_sampling("an event on a CPU", &ring, event_open(&attr, -1, pmu.cpu, -1, 0), PAGES);
+	if (fd < 0)
 		return;
-	}
 	event_enable(fd);
 	known_loop(5 * ITERATIONS);
 	event_disable(fd);
@@ -370,11 +340,9 @@ static void inherited(void)
 	attr_sampling(&attr, 100000, USUAL);
 	attr.inherit = 1;
 	/* Children can share the buffer only if the event is for one CPU. */
-	fd = event_open(&attr, 0, pmu.cpu, -1, 0);
-	if (fd < 0 || ring_map(&ring, fd, PAGES)) {
-		ktap_fail("an inherited sampling event: expected a buffer");
+	fd = map_sampling("an inherited event", &ring, event_open(&attr, 0, pmu.cpu, -1, 0), PAGES);
+	if (fd < 0)
 		return;
-	}
 	event_enable(fd);
 	for (i = 0; i < 3; i++) {
 		if (!fork()) {

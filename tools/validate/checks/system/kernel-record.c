@@ -34,20 +34,15 @@ static void attr_of_records(struct perf_event_attr *attr)
 /* Open a running event with a buffer. Return a descriptor, negative after a skip or a failure. */
 static int open_records(struct perf_event_attr *attr, const char *what)
 {
-	int fd = event_open(attr, 0, -1, -1, 0), error;
+	int fd = event_open(attr, 0, -1, -1, 0);
 
 	if (fd == -EINVAL) {
 		ktap_skip("%s is not known to this kernel", what);
 		return fd;
 	}
-	if (!expect_or_say(fd >= 0, "%s: expected a descriptor, got %s", what, strerror(-fd)))
-		return fd;
-	error = ring_map(&ring, fd, PAGES);
-	if (error) {
-		close(fd);
-		return error;
-	}
-	ioctl(fd, PERF_EVENT_IOC_ID, &own_id);
+	fd = map_sampling(what, &ring, fd, PAGES);
+	if (fd >= 0)
+		ioctl(fd, PERF_EVENT_IOC_ID, &own_id);
 	return fd;
 }
 

@@ -185,7 +185,6 @@ static void read_at_overflow(void)
 {
 	int results = make_map(BPF_MAP_TYPE_ARRAY, sizeof(struct result));
 	int program = load_overflow_reader(results), fd;
-	const struct perf_event_header *header;
 	struct perf_event_attr attr;
 	struct result result = { 0 };
 	struct sample sample = { 0 };
@@ -208,8 +207,8 @@ static void read_at_overflow(void)
 		event_enable(fd);
 		known_loop(ITERATIONS / 10);
 		event_disable(fd);
-		while ((header = ring_next(&ring)))
-			samples += sample_parse(header, &attr, &sample);
+		while (ring_next_sample(&ring, &attr, &sample))
+			samples++;
 		nr += samples;
 		if (!samples)
 			continue;

@@ -178,7 +178,7 @@ static void page_sizes(void)
 	close_sampling(&ring, fd);
 }
 
-static void __attribute__((noinline)) deep(unsigned int frames)
+static void __attribute__((noinline)) deep(unsigned long frames)
 {
 	if (frames)
 		deep(frames - 1);
@@ -189,7 +189,6 @@ static void __attribute__((noinline)) deep(unsigned int frames)
 
 static void short_chains(void)
 {
-	const struct perf_event_header *header;
 	struct perf_event_attr attr;
 	struct sample sample;
 	unsigned int nr = 0;
@@ -197,15 +196,10 @@ static void short_chains(void)
 
 	attr_sampling(&attr, PERIOD, PERF_SAMPLE_IP | PERF_SAMPLE_CALLCHAIN);
 	attr.sample_max_stack = 2;
-	fd = open_sampling(&ring, &attr, PAGES);
+	fd = sample_work(&ring, &attr, PAGES, deep, 20);
 	if (fd < 0)
 		return;
-	event_enable(fd);
-	deep(20);
-	event_disable(fd);
-	while ((header = ring_next(&ring))) {
-		if (!sample_parse(header, &attr, &sample))
-			continue;
+	while (ring_next_sample(&ring, &attr, &sample)) {
 		nr++;
 		/* PERF_CONTEXT_USER is an entry, but not a frame. */
 		if (!expect_range("entries of a chain of two frames", 2, 3, sample.nr_ips))

@@ -334,7 +334,6 @@ static void call_stack_beside(void)
 /* plain() has samples with these filters, and they have no branches. */
 static void nothing_of(u64 branches)
 {
-	const struct perf_event_header *header;
 	unsigned int samples = 0, entries = 0;
 	struct sampling s;
 	struct sample sample;
@@ -343,10 +342,7 @@ static void nothing_of(u64 branches)
 		event_enable(s.fd);
 		plain(ROUNDS);
 		event_disable(s.fd);
-		while ((header = ring_next(&s.ring))) {
-			if (header->type != PERF_RECORD_SAMPLE ||
-			    !sample_parse(header, &s.attr, &sample))
-				continue;
+		while (ring_next_sample(&s.ring, &s.attr, &sample)) {
 			drop_empty(&sample);
 			samples++;
 			entries += sample.nr_branches;

@@ -69,13 +69,10 @@ static int index_of(const pid_t *pids, u32 tid)
 static void tally_ring(struct ring *ring, const struct perf_event_attr *attr, const pid_t *pids,
 		       struct tally *t)
 {
-	const struct perf_event_header *header;
 	struct sample s;
 	unsigned int n;
 
-	while ((header = ring_next(ring))) {
-		if (header->type != PERF_RECORD_SAMPLE || !sample_parse(header, attr, &s))
-			continue;
+	while (ring_next_sample(ring, attr, &s)) {
 		t->samples++;
 		t->empty += !s.nr_branches;
 		for (n = 0; n < s.nr_branches; n++) {
@@ -238,14 +235,11 @@ static bool open_calls(struct perf_event_attr *attr, struct ring *ring, int *fd,
 /* @pids is NULL if all samples are of one task. */
 static void judge_nested(struct ring *ring, const struct perf_event_attr *attr, const pid_t *pids)
 {
-	const struct perf_event_header *header;
 	struct calls_tally t = { };
 	struct sample s;
 	int task;
 
-	while ((header = ring_next(ring))) {
-		if (header->type != PERF_RECORD_SAMPLE || !sample_parse(header, attr, &s))
-			continue;
+	while (ring_next_sample(ring, attr, &s)) {
 		task = pids ? index_of(pids, s.tid) : 0;
 		if (task >= 0)
 			tally_calls(&t, &s, calls_of(task));

@@ -106,7 +106,6 @@ static void lost(void)
 		.what = INSTRUCTIONS, .precise = 2, .period = SHORT, .large = true,
 	};
 	struct run run = { .rounds = LOST_SAMPLES * SHORT / 4 };
-	const struct perf_event_header *header;
 	struct perf_event_attr attr;
 	struct ring ring = { 0 };
 	unsigned int samples = 0;
@@ -125,9 +124,8 @@ static void lost(void)
 	if (make_tables(&run, false) && !ring_map(&ring, fd, 1)) {
 		program(&run);
 		expect_eq("what is read", sizeof(values), read(fd, values, sizeof(values)));
-		while ((header = ring_next(&ring)))
-			samples += header->type == PERF_RECORD_SAMPLE &&
-				   sample_parse(header, &attr, &s);
+		while (ring_next_sample(&ring, &attr, &s))
+			samples++;
 		expect_range("samples in the buffer", 100, 256, samples);
 		expect_eq("samples, and those that are lost", values[0] / SHORT,
 			  samples + values[1]);
@@ -228,7 +226,6 @@ static void refreshed(void)
 		.what = INSTRUCTIONS, .precise = 2, .period = SHORT, .large = true,
 	};
 	struct run run = { .rounds = REFRESHED * SHORT / 4 };
-	const struct perf_event_header *header;
 	struct ring ring = { 0 };
 	unsigned int samples = 0;
 	struct perf_event_attr attr;
@@ -248,8 +245,8 @@ static void refreshed(void)
 		run.fd = -1;
 		expect_eq("a limit", 0, ioctl(fd, PERF_EVENT_IOC_REFRESH, REFRESHED));
 		program(&run);
-		while ((header = ring_next(&ring)))
-			samples += sample_parse(header, &attr, &s);
+		while (ring_next_sample(&ring, &attr, &s))
+			samples++;
 		expect_eq("samples until the limit", REFRESHED, samples);
 	}
 	ring_unmap(&ring);
