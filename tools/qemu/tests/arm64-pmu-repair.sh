@@ -83,25 +83,8 @@ needs_qemu "$qemu" qemu-system-aarch64
 refuses "refuses an unknown option" "unknown option 'colour=blue'" \
 	"$qemu" -M virt -plugin "$plugin,colour=blue"
 
-what="refuses another target"
-if [ -n "$qemu_x86" ]; then
-	refuses "$what" "needs qemu-system-aarch64, this QEMU emulates x86_64" \
-		"$qemu_x86" -plugin "$plugin"
-else
-	skip "$what" "no qemu-system-x86_64"
-fi
-
-what="refuses an emulator of single programs"
-if [ -n "$qemu_user" ]; then
-	timeout 10 "$qemu_user" -plugin "$plugin" /bin/true > "$tmp/out" 2>&1
-	if grep -q "^arm64-pmu-repair: needs qemu-system-aarch64" "$tmp/out"; then
-		ok "$what"
-	else
-		not_ok "$what" "$(head -n 1 "$tmp/out")"
-	fi
-else
-	skip "$what" "no qemu-aarch64"
-fi
+refuses_target aarch64 x86_64 "$qemu_x86"
+refuses_programs aarch64 "$qemu_user"
 
 cp "$plugin" "$tmp/again.so"
 refuses "refuses a table changed before" "another PMU plugin" \

@@ -162,41 +162,11 @@ refuses_option fault=lose-record:1 "has no branch records to be faulty"
 refuses "refuses a CPU without a PMU" "has no PMU" \
 	"$qemu" -M virt -cpu max,pmu=off -plugin "$plugin"
 
-refuses "refuses several CPUs in one thread" "use -smp 1 or -accel tcg,thread=multi" \
-	"$qemu" -M virt -smp 2 -accel tcg,thread=single -plugin "$plugin"
-refuses "refuses several CPUs under icount" "use -smp 1 or -accel tcg,thread=multi" \
-	"$qemu" -M virt -smp 2 -icount shift=0 -plugin "$plugin"
-
-refuses "refuses -only-migratable" "cannot be saved: run QEMU without -only-migratable" \
-	"$qemu" -M virt -cpu max -only-migratable -plugin "$plugin"
-
-cp "$plugin" "$tmp/again.so"
-refuses "refuses to be loaded twice" "another PMU plugin is loaded" \
-	"$qemu" -M virt -plugin "$plugin" -plugin "$tmp/again.so"
-
-what="refuses another target"
-if [ -n "$qemu_x86" ]; then
-	refuses "$what" "needs qemu-system-aarch64, this QEMU emulates x86_64" \
-		"$qemu_x86" -M q35 -plugin "$plugin"
-else
-	skip "$what" "no qemu-system-x86_64"
-fi
+refuses_machines "$qemu" virt -cpu max
+refuses_twice "another PMU plugin is loaded" "$qemu" -M virt
+refuses_target aarch64 x86_64 "$qemu_x86" -M q35
 
 # ---- bare metal ----
-
-# guest_test <description> <file> <lines> <cpu> <plugin options> <arguments>
-guest_test() {
-	what=$1
-	file=$2
-	lines=$3
-	shift 3
-	if [ -n "$reason" ]; then
-		skip "$what" "$reason"
-	else
-		bare_metal "$@"
-		judge "$what" "$tmp/$file" "$lines"
-	fi
-}
 
 guest_test "v3p5 counts and interrupts" values "id.version = 6
 id.mmir = 4

@@ -187,6 +187,55 @@ refuses() {
 	fi
 }
 
+# refuses_programs <target> <qemu>: the plugin refuses this emulator of single programs
+refuses_programs() {
+	what="refuses an emulator of single programs"
+	if [ -z "$2" ]; then
+		skip "$what" "no qemu-$1"
+		return
+	fi
+	timeout 10 "$2" -plugin "$plugin" /bin/true > "$tmp/out" 2>&1
+	if grep -q "^$name: needs qemu-system-$1" "$tmp/out"; then
+		ok "$what"
+	else
+		not_ok "$what" "$(head -n 1 "$tmp/out")"
+	fi
+}
+
+# refuses_target <target> <other target> <its qemu> <arguments>: the plugin is for the first target
+refuses_target() {
+	what="refuses another target"
+	sentence="needs qemu-system-$1, this QEMU emulates $2"
+	if [ -z "$3" ]; then
+		skip "$what" "no qemu-system-$2"
+		return
+	fi
+	shift 2
+	refuses "$what" "$sentence" "$@" -plugin "$plugin"
+}
+
+# refuses_twice <sentence> <qemu> <arguments>: load the plugin and a copy of it
+refuses_twice() {
+	sentence=$1
+	shift
+	cp "$plugin" "$tmp/again.so"
+	refuses "refuses to be loaded twice" "$sentence" "$@" -plugin "$plugin" -plugin "$tmp/again.so"
+}
+
+# refuses_machines <qemu> <machine> <arguments>: machines that no PMU plugin supports
+refuses_machines() {
+	emulator=$1
+	machine=$2
+	shift 2
+	set -- "$@" -plugin "$plugin"
+	refuses "refuses several CPUs in one thread" "use -smp 1 or -accel tcg,thread=multi" \
+		"$emulator" -M "$machine" -smp 2 -accel tcg,thread=single "$@"
+	refuses "refuses several CPUs under icount" "use -smp 1 or -accel tcg,thread=multi" \
+		"$emulator" -M "$machine" -smp 2 -icount shift=0 "$@"
+	refuses "refuses -only-migratable" "cannot be saved: run QEMU without -only-migratable" \
+		"$emulator" -M "$machine" -only-migratable "$@"
+}
+
 # compare <value> <op> <value>: op is =, -ge or -le
 compare() {
 	test "$1" "$2" "$3"
@@ -215,4 +264,19 @@ judge() {
 		fi
 	done
 	ok "$what"
+}
+
+# guest_test <description> <file> <lines> <cpu> <plugin options> <arguments>: judge a file that the
+# script's function bare_metal writes into $tmp
+guest_test() {
+	what=$1
+	file=$2
+	lines=$3
+	shift 3
+	if [ -n "$reason" ]; then
+		skip "$what" "$reason"
+	else
+		bare_metal "$@"
+		judge "$what" "$tmp/$file" "$lines"
+	fi
 }

@@ -181,55 +181,14 @@ refuses "refuses a microarchitecture that the CPU does not have" \
 	"does not suit a CPU of family 6, model 94" \
 	"$qemu" -M q35 -cpu Skylake-Client -plugin "$plugin,model=icelake"
 
-refuses "refuses several CPUs in one thread" "use -smp 1 or -accel tcg,thread=multi" \
-	"$qemu" -M q35 -smp 2 -accel tcg,thread=single -plugin "$plugin"
-refuses "refuses several CPUs under icount" "use -smp 1 or -accel tcg,thread=multi" \
-	"$qemu" -M q35 -smp 2 -icount shift=0 -plugin "$plugin"
+refuses_machines "$qemu" q35
 refuses "refuses CPUs that come later" "all CPUs must be there from the start" \
 	"$qemu" -M q35 -smp 1,maxcpus=2 -plugin "$plugin"
-
-refuses "refuses -only-migratable" "cannot be saved: run QEMU without -only-migratable" \
-	"$qemu" -M q35 -only-migratable -plugin "$plugin"
-
-cp "$plugin" "$tmp/again.so"
-refuses "refuses to be loaded twice" "another PMU plugin is loaded" \
-	"$qemu" -M q35 -plugin "$plugin" -plugin "$tmp/again.so"
-
-what="refuses another target"
-if [ -n "$qemu_arm" ]; then
-	refuses "$what" "needs qemu-system-x86_64, this QEMU emulates aarch64" \
-		"$qemu_arm" -M virt -plugin "$plugin"
-else
-	skip "$what" "no qemu-system-aarch64"
-fi
-
-what="refuses an emulator of single programs"
-if [ -n "$qemu_user" ]; then
-	timeout 10 "$qemu_user" -plugin "$plugin" /bin/true > "$tmp/out" 2>&1
-	if grep -q "^x86-pmu: needs qemu-system-x86_64" "$tmp/out"; then
-		ok "$what"
-	else
-		not_ok "$what" "$(head -n 1 "$tmp/out")"
-	fi
-else
-	skip "$what" "no qemu-x86_64"
-fi
+refuses_twice "another PMU plugin is loaded" "$qemu" -M q35
+refuses_target x86_64 aarch64 "$qemu_arm" -M virt
+refuses_programs x86_64 "$qemu_user"
 
 # ---- bare metal ----
-
-# guest_test <description> <file> <lines> <cpu> <plugin options> <arguments>
-guest_test() {
-	what=$1
-	file=$2
-	lines=$3
-	shift 3
-	if [ -n "$reason" ]; then
-		skip "$what" "$reason"
-	else
-		bare_metal "$@"
-		judge "$what" "$tmp/$file" "$lines"
-	fi
-}
 
 for version in 1 2 3 4 5; do
 	guest_test "intel-v$version counts and interrupts" values "cpuid.version = $version
