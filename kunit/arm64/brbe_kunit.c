@@ -6,7 +6,6 @@
  */
 #include <kunit/test.h>
 
-#include <linux/irqflags.h>
 #include <linux/perf_event.h>
 
 #include <corepmu/branch.h>
@@ -76,11 +75,9 @@ static void brbe_by_type(struct kunit *test)
 	unsigned int nr, i;
 
 	for (i = 0; i < ARRAY_SIZE(types); i++) {
-		struct perf_event *event = branch_open_stack(b, types[i].type);
-		unsigned long flags = branch_begin(b);
+		struct perf_event *event = branch_start(branch_open_stack(b, types[i].type));
 
 		b->nr_samples = 0;
-		branch_add(event);
 		every_type();
 		branch_overflow(b);
 		KUNIT_EXPECT_EQ_MSG(test, b->nr_samples, 1, "row %u", i);
@@ -89,7 +86,7 @@ static void brbe_by_type(struct kunit *test)
 		if (nr > b->pmu->nr_branches)
 			nr = b->pmu->nr_branches;
 		branch_expect_from(test, &branch_seen[0], types[i].from, nr);
-		branch_end(event, flags);
+		branch_end(event);
 	}
 }
 
@@ -102,9 +99,8 @@ static void brbe_halves(struct kunit *test)
 						     PERF_SAMPLE_BRANCH_TYPE_SAVE |
 						     PERF_SAMPLE_BRANCH_PRIV_SAVE);
 	const struct perf_branch_entry *entry = branch_seen[0].entries;
-	unsigned long flags = branch_begin(b);
 
-	branch_add(event);
+	branch_start(event);
 	every_type();
 	branch_overflow(b);
 	EXPECT_FROM(test, &branch_seen[0], ARM_KERNEL + 0x20, ARM_KERNEL + 0x10, 0);
@@ -119,7 +115,7 @@ static void brbe_halves(struct kunit *test)
 	/* The prediction is known if the record has a source. */
 	KUNIT_EXPECT_EQ(test, (u64)entry[0].predicted, 1);
 	KUNIT_EXPECT_EQ(test, (u64)entry[2].predicted, 0);
-	branch_end(event, flags);
+	branch_end(event);
 }
 
 /* A sample of user space only has no kernel address, even if another event's sample has. */
@@ -129,10 +125,9 @@ static void brbe_union(struct kunit *test)
 	struct perf_event *all = branch_open_stack(b, ANY_LEVEL);
 	struct perf_event *user = branch_open_stack(b, PERF_SAMPLE_BRANCH_ANY_CALL |
 						    PERF_SAMPLE_BRANCH_USER);
-	unsigned long flags = branch_begin(b);
 	unsigned int i;
 
-	branch_add(all);
+	branch_start(all);
 	branch_add(user);
 	every_type();
 	branch_overflow(b);
@@ -145,25 +140,23 @@ static void brbe_union(struct kunit *test)
 	}
 	KUNIT_EXPECT_GT(test, branch_seen[0].nr + branch_seen[1].nr, 8);
 	fixture_del(user);
-	branch_end(all, flags);
+	branch_end(all);
 }
 
 /* The driver reads both banks; the youngest record comes first. */
 static void brbe_banks(struct kunit *test)
 {
 	struct fixture *b = test->priv;
-	struct perf_event *event = branch_open_stack(b, ANY_USER);
-	unsigned long flags = branch_begin(b);
+	struct perf_event *event = branch_start(branch_open_stack(b, ANY_USER));
 	unsigned int i;
 
-	branch_add(event);
 	for (i = 0; i < 100; i++)
 		user_branch(USER + 4 * i, COND, 0);
 	branch_overflow(b);
 	KUNIT_EXPECT_EQ(test, branch_seen[0].nr, b->pmu->nr_branches);
 	for (i = 0; i < branch_seen[0].nr; i++)
 		KUNIT_EXPECT_EQ(test, branch_seen[0].entries[i].from, USER + 4 * (99 - i));
-	branch_end(event, flags);
+	branch_end(event);
 }
 
 static const struct {
@@ -182,10 +175,9 @@ static void brbe_flags(struct kunit *test)
 	struct perf_event *none = branch_open_stack(b, ANY_USER | PERF_SAMPLE_BRANCH_NO_FLAGS |
 						    PERF_SAMPLE_BRANCH_NO_CYCLES);
 	const struct perf_branch_entry *entry = branch_seen[0].entries;
-	unsigned long flags = branch_begin(b);
 	unsigned int i;
 
-	branch_add(all);
+	branch_start(all);
 	for (i = ARRAY_SIZE(counts); i--; )
 		user_branch(USER, i ? RET : COND, counts[i].info | (i ? 0 : MPRED));
 	branch_overflow(b);
@@ -204,7 +196,7 @@ static void brbe_flags(struct kunit *test)
 	branch_overflow(b);
 	KUNIT_EXPECT_EQ(test, branch_seen[0].nr, 1);
 	KUNIT_EXPECT_EQ(test, entry[0].mispred + entry[0].predicted + entry[0].cycles, 0);
-	branch_end(none, flags);
+	branch_end(none);
 }
 
 /* The hardware records nothing after an overflow, and nothing without an event. */
@@ -212,8 +204,8 @@ static void brbe_freezes(struct kunit *test)
 {
 	struct fixture *b = test->priv;
 	struct perf_event *event = branch_open_stack(b, ANY_LEVEL);
-	unsigned long flags = branch_begin(b);
 
+	branch_begin();
 	/* The cycle counter is excluded: its overflow does not freeze the records. */
 	KUNIT_EXPECT_FALSE(test, corepmu_hw_counters(&event->hw) & BIT_ULL(31));
 	branch_add(event);
@@ -236,7 +228,7 @@ static void brbe_freezes(struct kunit *test)
 	user_branch(USER + 0x38, COND, 0);
 
 	model_forget();
-	branch_end(event, flags);
+	branch_end(event);
 	user_branch(USER + 0x40, COND, 0);
 	KUNIT_EXPECT_EQ(test, this_cpu_read(pmuv3_model_state.record[0].source), USER + 0x38);
 }
@@ -288,11 +280,9 @@ static const void *brbe_gen_params(const void *prev, char *desc)
 static void brbe_after_an_agent(struct kunit *test)
 {
 	struct fixture *b = test->priv;
-	struct perf_event *event = branch_open_stack(b, ANY_LEVEL);
-	unsigned long flags = branch_begin(b);
+	struct perf_event *event = branch_start(branch_open_stack(b, ANY_LEVEL));
 	unsigned int before, i;
 
-	branch_add(event);
 	every_type();
 	branch_overflow(b);
 	before = branch_seen[0].nr;
@@ -309,7 +299,7 @@ static void brbe_after_an_agent(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, b->nr_samples, 1);
 		KUNIT_EXPECT_EQ(test, branch_seen[0].nr, before);
 	}
-	branch_end(event, flags);
+	branch_end(event);
 }
 
 static struct kunit_case brbe_cases[] = {

@@ -56,8 +56,8 @@ static void branch_accesses(struct kunit *test)
 	const struct accesses *a = test->param_value;
 	struct fixture *b = fixture_start_on(test, a->testbed);
 	struct perf_event *event = branch_open_stack(b, ANY_LEVEL);
-	unsigned long flags = branch_begin(b);
 
+	branch_begin();
 	KUNIT_EXPECT_EQ(test, fixture_add(event, PERF_EF_START), 0);
 	event->pmu->pmu_disable(event->pmu);
 	b->cpuc->branches->selected = ~0ULL;
@@ -65,22 +65,22 @@ static void branch_accesses(struct kunit *test)
 	this_cpu_write(x86_model_state.debugctl, 0);
 	model_forget();
 	event->pmu->pmu_enable(event->pmu);
-	local_irq_restore(flags);
+	local_irq_enable();
 	expect_accesses(test, a->start);
 
-	local_irq_save(flags);
+	local_irq_disable();
 	event->pmu->pmu_disable(event->pmu);
-	local_irq_restore(flags);
+	local_irq_enable();
 	expect_accesses(test, a->stop);
 
-	local_irq_save(flags);
+	local_irq_disable();
 	corepmu_branch_reset(b->cpuc);
-	local_irq_restore(flags);
+	local_irq_enable();
 	expect_accesses(test, a->reset);
 	KUNIT_EXPECT_TRUE(test, b->cpuc->branches->stale);
 
 	/* An interrupt reads the records, and neither stops nor starts recording. */
-	local_irq_save(flags);
+	local_irq_disable();
 	event->pmu->pmu_enable(event->pmu);
 	x86_model_branch(USER, USER_TO, X86_MODEL_COND, 0);
 	model_forget();
@@ -89,7 +89,7 @@ static void branch_accesses(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, model_accesses("DEBUGCTL"), a->debugctl);
 	KUNIT_EXPECT_EQ(test, model_accesses("LBR_SELECT") + model_accesses("LBR_CTL") +
 			model_accesses("DBG_EXTN_CFG"), 0);
-	branch_end(event, flags);
+	branch_end(event);
 }
 
 static void branch_accesses_user(struct kunit *test)
@@ -97,21 +97,21 @@ static void branch_accesses_user(struct kunit *test)
 	const struct accesses *a = test->param_value;
 	struct fixture *b = fixture_start_on(test, a->testbed);
 	struct perf_event *event = branch_open_stack(b, ANY_USER);
-	unsigned long flags = branch_begin(b);
 
+	branch_begin();
 	KUNIT_EXPECT_EQ(test, fixture_add(event, PERF_EF_START), 0);
 	model_forget();
 	event->pmu->pmu_disable(event->pmu);
-	local_irq_restore(flags);
+	local_irq_enable();
 	expect_accesses(test, a->user_stop);
 
-	local_irq_save(flags);
+	local_irq_disable();
 	event->pmu->pmu_enable(event->pmu);
-	local_irq_restore(flags);
+	local_irq_enable();
 	expect_accesses(test, a->user_start);
 
-	local_irq_save(flags);
-	branch_end(event, flags);
+	local_irq_disable();
+	branch_end(event);
 	KUNIT_EXPECT_FALSE(test, b->cpuc->branches->recording);
 }
 
@@ -122,9 +122,9 @@ static void branch_accesses_less(struct kunit *test)
 	struct fixture *b = fixture_start_on(test, a->testbed);
 	struct perf_event *both = branch_open_stack(b, ANY_LEVEL);
 	struct perf_event *user = branch_open_stack(b, ANY_USER);
-	unsigned long flags = branch_begin(b);
 	struct perf_branch_entry entries[8];
 
+	branch_begin();
 	KUNIT_EXPECT_EQ(test, fixture_add(both, PERF_EF_START), 0);
 	KUNIT_EXPECT_EQ(test, fixture_add(user, PERF_EF_START), 0);
 	x86_model_branch(KERNEL, KERNEL + 0x40, X86_MODEL_COND, 0);
@@ -137,7 +137,7 @@ static void branch_accesses_less(struct kunit *test)
 	/* The hardware's records still include the kernel's branch. */
 	KUNIT_EXPECT_EQ(test, b->cpuc->branches->list.nr, 2);
 	KUNIT_EXPECT_EQ(test, b->cpuc->branches->list.entries[1].from, KERNEL);
-	branch_end(user, flags);
+	branch_end(user);
 }
 
 /* Accesses to the registers that have the addresses of branches, by Intel's and AMD's name */
@@ -153,9 +153,8 @@ static void branch_accesses_of_others(struct kunit *test)
 	struct fixture *b = fixture_start_on(test, a->testbed);
 	struct perf_event *event = branch_open_stack(b, ANY_USER);
 	struct perf_event *other = fixture_event(b, PERF_COUNT_HW_BRANCH_INSTRUCTIONS, 100);
-	unsigned long flags = branch_begin(b);
 
-	branch_add(event);
+	branch_start(event);
 	branch_add(other);
 	x86_model_branch(USER, USER_TO, X86_MODEL_COND, 0);
 	model_forget();
@@ -163,7 +162,7 @@ static void branch_accesses_of_others(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, b->nr_samples, 1);
 	KUNIT_EXPECT_EQ(test, from_accesses(), 0);
 	fixture_del(other);
-	branch_end(event, flags);
+	branch_end(event);
 }
 
 /* A snapshot stops the counters while it reads the records. */
@@ -171,17 +170,15 @@ static void branch_accesses_of_snapshot(struct kunit *test)
 {
 	const struct accesses *a = test->param_value;
 	struct fixture *b = fixture_start_on(test, a->testbed);
-	struct perf_event *event = branch_open_stack(b, ANY_USER);
-	unsigned long flags = branch_begin(b);
+	struct perf_event *event = branch_start(branch_open_stack(b, ANY_USER));
 	struct perf_branch_entry entries[8];
 
-	branch_add(event);
 	x86_model_branch(USER, USER_TO, X86_MODEL_COND, 0);
 	model_forget();
 	KUNIT_EXPECT_EQ(test, corepmu_branch_snapshot(entries, ARRAY_SIZE(entries)), 1);
 	KUNIT_EXPECT_GT(test, from_accesses(), 0);
 	KUNIT_EXPECT_EQ(test, model_accesses("GLOBAL_CTRL") + model_accesses("GLOBAL_CTL"), 2);
-	branch_end(event, flags);
+	branch_end(event);
 }
 
 /* These tests start a testbed of their own. */

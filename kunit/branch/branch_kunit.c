@@ -4,7 +4,6 @@
  */
 #include <kunit/test.h>
 
-#include <linux/irqflags.h>
 #include <linux/perf_event.h>
 
 #include <corepmu/branch.h>
@@ -17,11 +16,9 @@
 static void branch_order(struct kunit *test)
 {
 	struct fixture *b = test->priv;
-	struct perf_event *event = branch_open_stack(b, ANY_USER);
-	unsigned long flags = branch_begin(b);
+	struct perf_event *event = branch_start(branch_open_stack(b, ANY_USER));
 	unsigned int i;
 
-	branch_add(event);
 	x86_model_branch(USER, USER_TO, X86_MODEL_COND, 0);
 	x86_model_branch(USER + 0x10, USER_TO + 2, X86_MODEL_CALL, 0);
 	branch_overflow(b);
@@ -34,7 +31,7 @@ static void branch_order(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, branch_seen[1].nr, b->pmu->nr_branches);
 	for (i = 0; i < branch_seen[1].nr; i++)
 		KUNIT_EXPECT_EQ(test, branch_seen[1].entries[i].to, USER_TO + 99 - i);
-	branch_end(event, flags);
+	branch_end(event);
 	KUNIT_EXPECT_EQ(test, b->nr_samples, 2);
 	KUNIT_EXPECT_EQ(test, testbed_cb_users, 0);
 }
@@ -65,7 +62,6 @@ static void branch_by_type(struct kunit *test)
 		  { KERNEL + 0x10, USER + 0x20 } },
 		{ PERF_SAMPLE_BRANCH_IND_CALL | PERF_SAMPLE_BRANCH_KERNEL, { KERNEL } },
 	};
-	unsigned long flags;
 	unsigned int i, nr;
 
 	for (i = 0; i < ARRAY_SIZE(table); i++) {
@@ -74,16 +70,15 @@ static void branch_by_type(struct kunit *test)
 		if ((table[i].type & PERF_SAMPLE_BRANCH_KERNEL) && !branch_records_kernel(b))
 			continue;
 		event = branch_open_stack(b, table[i].type | PERF_SAMPLE_BRANCH_USER);
-		flags = branch_begin(b);
 		b->nr_samples = 0;
-		branch_add(event);
+		branch_start(event);
 		branch_all();
 		branch_overflow(b);
 		for (nr = 0; nr < 8 && table[i].from[nr]; nr++)
 			;
 		KUNIT_EXPECT_EQ_MSG(test, b->nr_samples, 1, "row %u", i);
 		branch_expect_from(test, &branch_seen[0], table[i].from, nr);
-		branch_end(event, flags);
+		branch_end(event);
 	}
 }
 
@@ -91,10 +86,8 @@ static void branch_by_type(struct kunit *test)
 static void branch_levels(struct kunit *test)
 {
 	struct fixture *b = test->priv;
-	struct perf_event *event = branch_open_stack(b, ANY_USER);
-	unsigned long flags = branch_begin(b);
+	struct perf_event *event = branch_start(branch_open_stack(b, ANY_USER));
 
-	branch_add(event);
 	branch_all();
 	/* As if the hardware did not filter */
 	this_cpu_write(x86_model_state.lbr_select, 0);
@@ -102,20 +95,19 @@ static void branch_levels(struct kunit *test)
 	branch_overflow(b);
 	EXPECT_FROM(test, &branch_seen[0], USER + 0x30, USER + 0x20, USER + 0x10, USER,
 		    USER + 0x30, USER + 0x20, USER + 0x10, USER);
-	branch_end(event, flags);
+	branch_end(event);
 
 	if (branch_records_kernel(b)) {
 		event = branch_open_stack(b, PERF_SAMPLE_BRANCH_ANY | PERF_SAMPLE_BRANCH_KERNEL |
 				   PERF_SAMPLE_BRANCH_PRIV_SAVE);
-		flags = branch_begin(b);
 		b->nr_samples = 0;
-		branch_add(event);
+		branch_start(event);
 		branch_all();
 		branch_overflow(b);
 		/* The privilege level of the target decides. */
 		EXPECT_FROM(test, &branch_seen[0], KERNEL + 0x20, KERNEL, USER + 0x40);
 		KUNIT_EXPECT_EQ(test, (u64)branch_seen[0].entries[0].priv, PERF_BR_PRIV_KERNEL);
-		branch_end(event, flags);
+		branch_end(event);
 	}
 }
 
@@ -131,9 +123,8 @@ static void branch_union(struct kunit *test)
 	struct perf_event *conds = branch_open_stack(b, PERF_SAMPLE_BRANCH_COND |
 					      PERF_SAMPLE_BRANCH_USER |
 					      PERF_SAMPLE_BRANCH_TYPE_SAVE);
-	unsigned long flags = branch_begin(b);
 
-	branch_add(calls);
+	branch_start(calls);
 	branch_all();
 	/* The hardware has not recorded conditional branches so far: the sample has no records. */
 	branch_add(conds);
@@ -159,7 +150,7 @@ static void branch_union(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, b->nr_samples, 5);
 	KUNIT_EXPECT_EQ(test, branch_seen[0].nr, 2);
 	KUNIT_EXPECT_EQ(test, branch_seen[0].entries[1].from, USER + 0x10);
-	branch_end(calls, flags);
+	branch_end(calls);
 }
 
 /* Flags, cycles, types and privilege levels, only for events that ask for them */
@@ -172,10 +163,9 @@ static void branch_flags(struct kunit *test)
 					    PERF_SAMPLE_BRANCH_HW_INDEX);
 	struct perf_event *none = branch_open_stack(b, ANY_USER | PERF_SAMPLE_BRANCH_NO_FLAGS |
 					     PERF_SAMPLE_BRANCH_NO_CYCLES);
-	unsigned long flags = branch_begin(b);
 	struct perf_branch_entry *entry;
 
-	branch_add(all);
+	branch_start(all);
 	x86_model_branch(USER, USER_TO, X86_MODEL_COND, MISPREDICTED | 7);
 	x86_model_branch(USER + 0x20, USER_TO, X86_MODEL_RET, 9);
 	branch_overflow(b);
@@ -201,7 +191,7 @@ static void branch_flags(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, branch_seen[0].nr, 1);
 	KUNIT_EXPECT_EQ(test, entry[0].mispred + entry[0].predicted + entry[0].cycles, 0);
 	KUNIT_EXPECT_EQ(test, entry[0].type + entry[0].priv + entry[0].spec, 0);
-	branch_end(none, flags);
+	branch_end(none);
 }
 
 /* Flags and cycles that another event asks for are not in this event's samples. */
@@ -211,10 +201,9 @@ static void branch_flags_of_own_event(struct kunit *test)
 	struct perf_event *all = branch_open_stack(b, ANY_USER);
 	struct perf_event *none = branch_open_stack(b, ANY_USER | PERF_SAMPLE_BRANCH_NO_FLAGS |
 						    PERF_SAMPLE_BRANCH_NO_CYCLES);
-	unsigned long flags = branch_begin(b);
 	unsigned int i, with_flags = 0;
 
-	branch_add(all);
+	branch_start(all);
 	branch_add(none);
 	x86_model_branch(USER, USER_TO, X86_MODEL_COND, MISPREDICTED | 7);
 	branch_overflow(b);
@@ -225,7 +214,7 @@ static void branch_flags_of_own_event(struct kunit *test)
 	}
 	KUNIT_EXPECT_EQ(test, with_flags, 1);
 	fixture_del(all);
-	branch_end(none, flags);
+	branch_end(none);
 }
 
 /*
@@ -238,9 +227,8 @@ static void branch_of_no_type(struct kunit *test)
 	struct perf_event *none = branch_open_stack(b, PERF_SAMPLE_BRANCH_USER |
 						    PERF_SAMPLE_BRANCH_HW_INDEX);
 	struct perf_event *all = branch_open_stack(b, ANY_USER);
-	unsigned long flags = branch_begin(b);
 
-	branch_add(none);
+	branch_start(none);
 	branch_all();
 	branch_seen[0].nr = ~0;
 	branch_overflow(b);
@@ -256,7 +244,7 @@ static void branch_of_no_type(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, max(branch_seen[0].hw_idx, branch_seen[1].hw_idx),
 			this_cpu_read(x86_model_state.lbr_tos));
 	fixture_del(all);
-	branch_end(none, flags);
+	branch_end(none);
 }
 
 /* Rejected branch_sample_type values and their errno */
@@ -317,9 +305,8 @@ static void branch_no_level(struct kunit *test)
 							PERF_SAMPLE_BRANCH_HV);
 	struct perf_event *other = branch_open_stack(b, branch_records_kernel(b) ? ANY_LEVEL :
 										 ANY_USER);
-	unsigned long flags = branch_begin(b);
 
-	branch_add(event);
+	branch_start(event);
 	branch_all();
 	branch_overflow(b);
 	KUNIT_EXPECT_EQ(test, b->nr_samples, 1);
@@ -334,7 +321,7 @@ static void branch_no_level(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, b->nr_samples, 2);
 	KUNIT_EXPECT_EQ(test, !branch_seen[0].nr + !branch_seen[1].nr, 1);
 	fixture_del(other);
-	branch_end(event, flags);
+	branch_end(event);
 }
 
 /* A counting event, or one without PERF_SAMPLE_BRANCH_STACK, records nothing. */
@@ -343,22 +330,19 @@ static void branch_counting(struct kunit *test)
 	struct fixture *b = test->priv;
 	struct perf_event_attr attr = { STACK(ANY_USER) };
 	struct perf_event *event;
-	unsigned long flags;
 
 	attr.sample_period = 0;
 	KUNIT_ASSERT_EQ(test, fixture_open(b, &attr, &event), 0);
-	flags = branch_begin(b);
-	branch_add(event);
+	branch_start(event);
 	KUNIT_EXPECT_FALSE(test, corepmu_uses(b->cpuc, COREPMU_FEATURE_BRANCHES));
-	branch_end(event, flags);
+	branch_end(event);
 
 	attr.sample_period = PERIOD;
 	attr.sample_type = 0;
 	KUNIT_ASSERT_EQ(test, fixture_open(b, &attr, &event), 0);
-	flags = branch_begin(b);
-	branch_add(event);
+	branch_start(event);
 	KUNIT_EXPECT_FALSE(test, corepmu_uses(b->cpuc, COREPMU_FEATURE_BRANCHES));
-	branch_end(event, flags);
+	branch_end(event);
 }
 
 /* A snapshot has the branches that the CPU's events want, and does not change recording. */
@@ -367,13 +351,11 @@ static void branch_snapshot(struct kunit *test)
 	struct fixture *b = test->priv;
 	struct perf_event *event = branch_open_stack(b, ANY_USER);
 	struct perf_branch_entry entries[8];
-	unsigned long flags;
 	bool recording;
 
 	KUNIT_EXPECT_EQ(test, corepmu_branch_snapshot(entries, ARRAY_SIZE(entries)), 0);
 
-	flags = branch_begin(b);
-	branch_add(event);
+	branch_start(event);
 	branch_all();
 	KUNIT_EXPECT_EQ(test, corepmu_branch_snapshot(entries, 2), 2);
 	KUNIT_EXPECT_EQ(test, entries[0].from, USER + 0x30);
@@ -396,7 +378,7 @@ static void branch_snapshot(struct kunit *test)
 	branch_overflow(b);
 	EXPECT_FROM(test, &branch_seen[0], USER + 0x10, USER, USER + 0x30, USER + 0x20,
 		    USER + 0x10, USER);
-	branch_end(event, flags);
+	branch_end(event);
 	KUNIT_EXPECT_EQ(test, corepmu_branch_snapshot(entries, ARRAY_SIZE(entries)), 0);
 }
 
@@ -423,24 +405,15 @@ static struct kunit_suite branch_suite = {
 };
 
 /* Start a testbed, with an event that records user branches and counts */
-static struct perf_event *branch_on_testbed(struct kunit *test, const char *testbed,
-					    unsigned long *flags)
+static struct perf_event *branch_on_testbed(struct kunit *test, const char *testbed)
 {
-	struct fixture *b = fixture_start_on(test, testbed);
-	struct perf_event *event;
-
-	event = branch_open_stack(b, ANY_USER);
-	*flags = branch_begin(b);
-	branch_add(event);
-
-	return event;
+	return branch_start(branch_open_stack(fixture_start_on(test, testbed), ANY_USER));
 }
 
 /* AMD's erratum 1452: a record with the reserved bit is invalid; samples exclude it. */
 static void branch_leaves_out_erroneous(struct kunit *test)
 {
-	unsigned long flags;
-	struct perf_event *event = branch_on_testbed(test, "amd-lbr", &flags);
+	struct perf_event *event = branch_on_testbed(test, "amd-lbr");
 
 	x86_model_branch(USER, USER_TO, X86_MODEL_COND, 0);
 	x86_model_branch(USER + 0x10, USER_TO, X86_MODEL_CALL, 0);
@@ -448,7 +421,7 @@ static void branch_leaves_out_erroneous(struct kunit *test)
 	this_cpu_ptr(&x86_model_state)->lbr[1].to |= BIT_ULL(61);
 	branch_overflow(test->priv);
 	EXPECT_FROM(test, &branch_seen[0], USER + 0x20, USER);
-	branch_end(event, flags);
+	branch_end(event);
 }
 
 /*
@@ -458,8 +431,7 @@ static void branch_leaves_out_erroneous(struct kunit *test)
 static void branch_after_debug_exception(struct kunit *test)
 {
 	struct perf_branch_entry entries[4];
-	unsigned long flags;
-	struct perf_event *event = branch_on_testbed(test, "intel-lbr", &flags);
+	struct perf_event *event = branch_on_testbed(test, "intel-lbr");
 
 	x86_model_branch(USER, USER_TO, X86_MODEL_COND, 0);
 	this_cpu_ptr(&x86_model_state)->debugctl &= ~BIT_ULL(0);
@@ -475,7 +447,7 @@ static void branch_after_debug_exception(struct kunit *test)
 	x86_model_branch(USER, USER_TO, X86_MODEL_COND, 0);
 	this_cpu_ptr(&x86_model_state)->debugctl &= ~BIT_ULL(0);
 	KUNIT_EXPECT_EQ(test, corepmu_branch_snapshot(entries, ARRAY_SIZE(entries)), 0);
-	branch_end(event, flags);
+	branch_end(event);
 }
 
 /* These tests start a testbed of their own. */

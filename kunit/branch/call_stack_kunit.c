@@ -4,7 +4,6 @@
  */
 #include <kunit/test.h>
 
-#include <linux/irqflags.h>
 #include <linux/perf_event.h>
 #include <linux/sched.h>
 
@@ -68,10 +67,9 @@ static void call_stack_follows_calls(struct kunit *test)
 {
 	struct fixture *b = test->priv;
 	struct perf_event *event = branch_open_stack(b, CALLS_USER | PERF_SAMPLE_BRANCH_TYPE_SAVE);
-	unsigned long flags = branch_begin(b);
 	unsigned int i;
 
-	branch_add(event);
+	branch_start(event);
 	call(1);
 	call(2);
 	x86_model_branch(USER, USER_TO, X86_MODEL_COND, 0);
@@ -92,7 +90,7 @@ static void call_stack_follows_calls(struct kunit *test)
 	b->nr_samples = 0;
 	branch_overflow(b);
 	KUNIT_EXPECT_EQ(test, branch_seen[0].nr, 0);
-	branch_end(event, flags);
+	branch_end(event);
 }
 
 /*
@@ -104,10 +102,9 @@ static void call_stack_saved_at_switch(struct kunit *test)
 	struct fixture *b = test->priv;
 	struct perf_event *event = branch_open_stack(b, CALLS_USER);
 	struct perf_event *other = branch_open_stack(b, ANY_USER);
-	unsigned long flags = branch_begin(b);
 	u64 top;
 
-	branch_add(event);
+	branch_start(event);
 	call(1);
 	call(2);
 	EXPECT_CALLS(b, 2, 1);
@@ -138,7 +135,7 @@ static void call_stack_saved_at_switch(struct kunit *test)
 	this_cpu_write(x86_model_state.lbr[branch_seen[0].hw_idx].from, 0);
 	schedule_in(event);
 	EXPECT_CALLS(b, 1);
-	branch_end(event, flags);
+	branch_end(event);
 }
 
 /* Before version 4 a freeze also ends recording: the driver cannot see a debug exception there. */
@@ -155,9 +152,8 @@ static void call_stack_with_gap_hidden(struct kunit *test)
 	struct fixture *b = test->priv;
 	struct perf_event *event = branch_open_stack(b, CALLS_USER);
 	struct perf_event *other = branch_open_stack(b, ANY_USER);
-	unsigned long flags = branch_begin(b);
 
-	branch_add(event);
+	branch_start(event);
 	call(1);
 	/* The task has run meanwhile on a CPU where the event had no counter. */
 	schedule_out(event);
@@ -194,7 +190,7 @@ static void call_stack_with_gap_hidden(struct kunit *test)
 		call(6);
 		EXPECT_CALLS(b, 6);
 	}
-	branch_end(event, flags);
+	branch_end(event);
 }
 
 /*
@@ -204,10 +200,8 @@ static void call_stack_with_gap_hidden(struct kunit *test)
 static void call_stack_sample_at_sched_out(struct kunit *test)
 {
 	struct fixture *b = test->priv;
-	struct perf_event *event = branch_open_stack(b, CALLS_USER);
-	unsigned long flags = branch_begin(b);
+	struct perf_event *event = branch_start(branch_open_stack(b, CALLS_USER));
 
-	branch_add(event);
 	call(1);
 	b->testbed->ops->hold(true);
 	branch_overflow(b);
@@ -218,7 +212,7 @@ static void call_stack_sample_at_sched_out(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, b->nr_samples, 1);
 	EXPECT_FROM(test, &branch_seen[0], USER + 0x10);
 	b->testbed->ops->hold(false);
-	branch_end(event, flags);
+	branch_end(event);
 	b->unknown_expected = b->testbed->ops->unknown();
 }
 
@@ -228,10 +222,9 @@ static void call_stack_full_is_not_cleared(struct kunit *test)
 	struct fixture *b = test->priv;
 	struct perf_event *event = branch_open_stack(b, CALLS_USER);
 	struct perf_event *other = branch_open_stack(b, ANY_USER);
-	unsigned long flags = branch_begin(b);
 	unsigned int i;
 
-	branch_add(event);
+	branch_start(event);
 	for (i = 0; i < b->pmu->nr_branches; i++)
 		call(i);
 	schedule_out(event);
@@ -244,7 +237,7 @@ static void call_stack_full_is_not_cleared(struct kunit *test)
 	b->nr_samples = 0;
 	branch_overflow(b);
 	KUNIT_EXPECT_EQ(test, branch_seen[0].nr, b->pmu->nr_branches);
-	branch_end(event, flags);
+	branch_end(event);
 }
 
 /* For a per-CPU event the driver keeps no task's call stack. */
@@ -252,19 +245,17 @@ static void call_stack_per_cpu_not_saved(struct kunit *test)
 {
 	struct fixture *b = test->priv;
 	struct perf_event *event = branch_open_stack(b, CALLS_USER);
-	unsigned long flags;
 
 	fixture_close(event);
 	event->hw.target = NULL;
 	KUNIT_ASSERT_EQ(test, fixture_init_event(event), 0);
-	flags = branch_begin(b);
-	branch_add(event);
+	branch_start(event);
 	call(1);
 	schedule_out(event);
 	schedule_in(event);
 	call(2);
 	EXPECT_CALLS(b, 2);
-	branch_end(event, flags);
+	branch_end(event);
 }
 
 /* Two events of a task share a call stack, which lives until the last event is closed. */
@@ -273,16 +264,14 @@ static void call_stack_shared(struct kunit *test)
 	struct fixture *b = test->priv;
 	struct perf_event *one = branch_open_stack(b, CALLS_USER);
 	struct perf_event *two = branch_open_stack(b, CALLS_USER);
-	unsigned long flags;
 
 	fixture_close(one);
-	flags = branch_begin(b);
-	branch_add(two);
+	branch_start(two);
 	call(1);
 	schedule_out(two);
 	schedule_in(two);
 	EXPECT_CALLS(b, 1);
-	branch_end(two, flags);
+	branch_end(two);
 }
 
 /*
@@ -295,14 +284,13 @@ static void call_stack_excludes_other_records(struct kunit *test)
 	struct perf_event *any = branch_open_stack(b, ANY_USER);
 	struct perf_event_attr attr = { STACK(ANY_USER) };
 	struct perf_event *sibling = fixture_alloc(b, &attr);
-	unsigned long flags = branch_begin(b);
 
-	branch_add(calls);
+	branch_start(calls);
 	KUNIT_EXPECT_EQ(test, fixture_add(any, PERF_EF_START), -EAGAIN);
 	fixture_del(calls);
 	branch_add(any);
 	KUNIT_EXPECT_EQ(test, fixture_add(calls, PERF_EF_START), -EAGAIN);
-	branch_end(any, flags);
+	branch_end(any);
 
 	sibling->group_leader = calls;
 	KUNIT_EXPECT_EQ(test, fixture_init_event(sibling), -EINVAL);

@@ -4,7 +4,6 @@
  */
 #include <kunit/test.h>
 
-#include <linux/irqflags.h>
 #include <linux/list.h>
 #include <linux/perf_event.h>
 
@@ -62,14 +61,14 @@ static void add_group(struct group *g)
 		branch_add(g->event[i]);
 }
 
-static void end_group(struct group *g, unsigned long flags)
+static void end_group(struct group *g)
 {
 	unsigned int i;
 
 	for (i = MEMBERS - 1; i; i--)
 		fixture_del(g->event[i]);
 	fixture_del(g->event[0]);
-	local_irq_restore(flags);
+	branch_leave();
 	for (i = MEMBERS - 1; i; i--)
 		fixture_close(g->event[i]);
 	fixture_close(g->event[0]);
@@ -103,11 +102,10 @@ static void counts_in_group_order(struct kunit *test)
 	static const u64 branches[MEMBERS] = { ANY_COUNTED, COUNTED_USER, ANY_USER, COUNTED_USER };
 	static const unsigned int n[MEMBERS] = { 1, 2, 0, 3 }, none[MEMBERS];
 	struct fixture *b = test->priv;
-	unsigned long flags;
 	struct group g;
 
 	open_group(b, &g, branches);
-	flags = branch_begin(b);
+	branch_begin();
 	/* Add the last event first: the order of counters differs from the group's order. */
 	branch_add(g.event[3]);
 	branch_add(g.event[0]);
@@ -121,7 +119,7 @@ static void counts_in_group_order(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, branch_seen[0].nr, 2);
 	KUNIT_EXPECT_EQ(test, branch_seen[0].counts[0], 0);
 	KUNIT_EXPECT_EQ(test, branch_seen[0].counts[1], 1 | 2 << 2 | 3 << 4);
-	end_group(&g, flags);
+	end_group(&g);
 }
 
 /* Events with counts use the counters that records have counts of, and set EVENTSEL_BR_CNTR. */
@@ -130,12 +128,11 @@ static void counts_select_counters(struct kunit *test)
 	static const u64 branches[MEMBERS] = { ANY_COUNTED, COUNTED_USER, ANY_USER, COUNTED_USER };
 	const struct x86_model *m = this_cpu_ptr(&x86_model_state);
 	struct fixture *b = test->priv;
-	unsigned long flags;
 	struct group g;
 	unsigned int i;
 
 	open_group(b, &g, branches);
-	flags = branch_begin(b);
+	branch_begin();
 	add_group(&g);
 	for (i = 0; i < MEMBERS; i++) {
 		int idx = g.event[i]->hw.idx;
@@ -147,7 +144,7 @@ static void counts_select_counters(struct kunit *test)
 			KUNIT_EXPECT_FALSE(test, m->select[idx] & SELECT_LOG);
 		}
 	}
-	end_group(&g, flags);
+	end_group(&g);
 }
 
 /* A disabled event has no counter, but keeps its position in the counts. */
@@ -156,11 +153,10 @@ static void counts_keep_place_of_disabled(struct kunit *test)
 	static const u64 branches[MEMBERS] = { ANY_USER, COUNTED_USER, COUNTED_USER, COUNTED_USER };
 	static const unsigned int n[MEMBERS] = { 3, 1, 2, 3 };
 	struct fixture *b = test->priv;
-	unsigned long flags;
 	struct group g;
 
 	open_group(b, &g, branches);
-	flags = branch_begin(b);
+	branch_begin();
 	add_group(&g);
 	fixture_del(g.event[2]);
 	x86_model_branch(USER, USER_TO, X86_MODEL_COND, info_of(&g, n) | INFO_COUNT(0, 3) |
@@ -168,7 +164,7 @@ static void counts_keep_place_of_disabled(struct kunit *test)
 	branch_overflow(b);
 	KUNIT_EXPECT_EQ(test, branch_seen[0].counts[0], 3 | 3 << 4);
 	branch_add(g.event[2]);
-	end_group(&g, flags);
+	end_group(&g);
 }
 
 /*
@@ -184,7 +180,6 @@ static void counts_of_four_events(struct kunit *test)
 	struct perf_event_attr attr = { STACK(COUNTED_USER) };
 	struct fixture *b = test->priv;
 	struct perf_event *fifth;
-	unsigned long flags;
 	struct group g;
 	unsigned int i;
 
@@ -194,7 +189,7 @@ static void counts_of_four_events(struct kunit *test)
 	list_del(&g.event[3]->sibling_list);
 	fifth = branch_open_member(b, &attr, g.event[0]);
 	list_add(&g.event[3]->sibling_list, &g.event[2]->sibling_list);
-	flags = branch_begin(b);
+	branch_begin();
 	for (i = 0; i < 3; i++)
 		branch_add(g.event[i]);
 	branch_add(fifth);
@@ -205,7 +200,7 @@ static void counts_of_four_events(struct kunit *test)
 	fixture_del(fifth);
 	while (i--)
 		fixture_del(g.event[i]);
-	local_irq_restore(flags);
+	branch_leave();
 }
 
 /*
@@ -219,12 +214,11 @@ static void counts_exclude_earlier_records(struct kunit *test)
 	static const unsigned int n[MEMBERS] = { 1 };
 	struct fixture *b = test->priv;
 	struct perf_event *other;
-	unsigned long flags;
 	struct group g;
 
 	open_group(b, &g, branches);
 	other = branch_open_attr(b, &attr);
-	flags = branch_begin(b);
+	branch_begin();
 	add_group(&g);
 	x86_model_branch(USER, USER_TO, X86_MODEL_COND, info_of(&g, n));
 	branch_add(other);
@@ -235,7 +229,7 @@ static void counts_exclude_earlier_records(struct kunit *test)
 	EXPECT_FROM(test, &branch_seen[1], USER + 0x10);
 	KUNIT_EXPECT_EQ(test, branch_seen[0].counts[0] + branch_seen[1].counts[0], 2);
 	fixture_del(other);
-	end_group(&g, flags);
+	end_group(&g);
 }
 
 /* A sample excludes records from before its event moved to another counter. */
@@ -247,12 +241,10 @@ static void counts_exclude_records_before_move(struct kunit *test)
 	};
 	struct fixture *b = test->priv;
 	struct perf_event *event = branch_open_attr(b, &attr), *other;
-	unsigned long flags;
 	int before;
 
 	KUNIT_ASSERT_EQ(test, fixture_open(b, &plain, &other), 0);
-	flags = branch_begin(b);
-	branch_add(event);
+	branch_start(event);
 	before = event->hw.idx;
 	x86_model_branch(USER, USER_TO, X86_MODEL_COND, INFO_COUNT(before, 1));
 	corepmu_hw_set_counters(&other->hw, BIT_ULL(before));
@@ -263,7 +255,7 @@ static void counts_exclude_records_before_move(struct kunit *test)
 	EXPECT_FROM(test, &branch_seen[0], USER + 0x10);
 	KUNIT_EXPECT_EQ(test, branch_seen[0].counts[0], 2);
 	fixture_del(other);
-	branch_end(event, flags);
+	branch_end(event);
 }
 
 /* The counts exclude records that the sample excludes. */
@@ -275,12 +267,11 @@ static void counts_only_of_shown_records(struct kunit *test)
 	static const unsigned int first[MEMBERS] = { 1, 1, 1, 1 }, second[MEMBERS] = { 2, 2, 2, 2 };
 	struct perf_event *all;
 	struct fixture *b = test->priv;
-	unsigned long flags;
 	struct group g;
 
 	open_group(b, &g, branches);
 	all = branch_open_stack(b, ANY_USER);
-	flags = branch_begin(b);
+	branch_begin();
 	/* For this event the hardware records calls, too. */
 	branch_add(all);
 	add_group(&g);
@@ -295,7 +286,7 @@ static void counts_only_of_shown_records(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, branch_seen[0].counts[0], 0);
 	KUNIT_EXPECT_EQ(test, branch_seen[0].counts[1], 1 | 1 << 2 | 1 << 4 | 1 << 6);
 	fixture_del(all);
-	end_group(&g, flags);
+	end_group(&g);
 }
 
 /* Samples of groups without PERF_SAMPLE_BRANCH_COUNTERS have no counts. */
@@ -304,12 +295,11 @@ static void counts_only_where_asked(struct kunit *test)
 	static const u64 branches[MEMBERS] = { ANY_COUNTED, ANY_USER, ANY_USER, ANY_USER };
 	struct fixture *b = test->priv;
 	struct perf_event *other;
-	unsigned long flags;
 	struct group g;
 
 	open_group(b, &g, branches);
 	other = branch_open_stack(b, ANY_USER);
-	flags = branch_begin(b);
+	branch_begin();
 	add_group(&g);
 	branch_add(other);
 	branch_overflow(b);
@@ -322,7 +312,7 @@ static void counts_only_where_asked(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, branch_seen[0].has_counts);
 	branch_add(g.event[0]);
 	fixture_del(other);
-	end_group(&g, flags);
+	end_group(&g);
 }
 
 static int open_errno(struct fixture *b, const struct perf_event_attr *attr,

@@ -94,21 +94,25 @@ struct perf_event *branch_open_member(struct fixture *b, const struct perf_event
 	return event;
 }
 
-/**
- * branch_begin() - provide the code at the branches, and disable IRQs
- * @b: the fixture
- *
- * Return: flags for branch_end()
- */
-unsigned long branch_begin(struct fixture *b)
-{
-	unsigned long flags;
+/* IRQ flags from branch_begin() to branch_leave() */
+static unsigned long branch_irqs;
 
+/**
+ * branch_begin() - provide the code at the branches, and disable IRQs until branch_leave()
+ */
+void branch_begin(void)
+{
 	x86_model_code = branch_code;
 	x86_model_nr_code = ARRAY_SIZE(branch_code);
-	local_irq_save(flags);
+	local_irq_save(branch_irqs);
+}
 
-	return flags;
+/**
+ * branch_leave() - restore the IRQ flags from before branch_begin()
+ */
+void branch_leave(void)
+{
+	local_irq_restore(branch_irqs);
 }
 
 /**
@@ -123,16 +127,29 @@ void branch_add(struct perf_event *event)
 }
 
 /**
- * branch_end() - schedule an event out and close it
+ * branch_start() - call branch_begin(), and schedule an event in
+ * @event: the event
+ *
+ * Return: the event, for branch_end()
+ */
+struct perf_event *branch_start(struct perf_event *event)
+{
+	branch_begin();
+	branch_add(event);
+
+	return event;
+}
+
+/**
+ * branch_end() - schedule an event out, call branch_leave(), and close the event
  * @event: the event, which is scheduled in
- * @flags: from branch_begin()
  *
  * Closing the event releases the counters, which needs enabled interrupts.
  */
-void branch_end(struct perf_event *event, unsigned long flags)
+void branch_end(struct perf_event *event)
 {
 	fixture_del(event);
-	local_irq_restore(flags);
+	branch_leave();
 	fixture_close(event);
 }
 

@@ -60,9 +60,11 @@ struct perf_event *branch_open_stack(struct fixture *b, u64 type);
 struct perf_event *branch_open_attr(struct fixture *b, const struct perf_event_attr *attr);
 struct perf_event *branch_open_member(struct fixture *b, const struct perf_event_attr *attr,
 				      struct perf_event *leader);
-unsigned long branch_begin(struct fixture *b);
+void branch_begin(void);
+void branch_leave(void);
 void branch_add(struct perf_event *event);
-void branch_end(struct perf_event *event, unsigned long flags);
+struct perf_event *branch_start(struct perf_event *event);
+void branch_end(struct perf_event *event);
 void branch_overflow(struct fixture *b);
 void branch_all(void);
 void branch_expect_from(struct kunit *test, const struct branch_seen *s, const u64 *from,

@@ -4,7 +4,6 @@
  */
 #include <kunit/test.h>
 
-#include <linux/irqflags.h>
 #include <linux/perf_event.h>
 
 #include <corepmu/branch.h>
@@ -40,9 +39,9 @@ static void other_agent_before_recording(struct kunit *test)
 	struct fixture *b = test->priv;
 	u64 levels = branch_records_kernel(b) ? ANY_LEVEL : ANY_USER;
 	struct perf_event *event = branch_open_stack(b, levels);
-	unsigned long flags = branch_begin(b);
 	unsigned int before;
 
+	branch_begin();
 	branch_noise = levels == ANY_LEVEL;
 	branch_add(event);
 	before = nr_sampled(b);
@@ -52,7 +51,7 @@ static void other_agent_before_recording(struct kunit *test)
 	branch_add(event);
 	KUNIT_EXPECT_EQ(test, nr_sampled(b), before);
 	branch_noise = false;
-	branch_end(event, flags);
+	branch_end(event);
 }
 
 /* The driver also repairs them while a per-CPU event records: adding another event writes them. */
@@ -60,11 +59,9 @@ static void other_agent_while_recording(struct kunit *test)
 {
 	struct fixture *b = test->priv;
 	struct perf_event *permanent = branch_open_stack(b, ANY_USER), *event;
-	unsigned long flags;
 
 	event = branch_open_stack(b, ANY_USER);
-	flags = branch_begin(b);
-	branch_add(permanent);
+	branch_start(permanent);
 	branch_all();
 	write_registers();
 	branch_add(event);
@@ -75,7 +72,7 @@ static void other_agent_while_recording(struct kunit *test)
 	KUNIT_EXPECT_GT(test, branch_seen[0].nr, 0);
 	KUNIT_EXPECT_EQ(test, branch_seen[0].nr, branch_seen[1].nr);
 	fixture_del(permanent);
-	branch_end(event, flags);
+	branch_end(event);
 }
 
 static struct kunit_case other_agent_cases[] = {

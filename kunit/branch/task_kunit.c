@@ -4,7 +4,6 @@
  */
 #include <kunit/test.h>
 
-#include <linux/irqflags.h>
 #include <linux/perf_event.h>
 #include <linux/sched.h>
 
@@ -16,10 +15,8 @@
 static void branch_not_of_other_tasks(struct kunit *test)
 {
 	struct fixture *b = test->priv;
-	struct perf_event *event = branch_open_stack(b, ANY_USER);
-	unsigned long flags = branch_begin(b);
+	struct perf_event *event = branch_start(branch_open_stack(b, ANY_USER));
 
-	branch_add(event);
 	KUNIT_EXPECT_EQ(test, testbed_cb_users, 1);
 	branch_all();
 	/* Perf core notifies the PMU of a switch. */
@@ -61,18 +58,16 @@ static void branch_not_of_other_tasks(struct kunit *test)
 	branch_overflow(b);
 	KUNIT_EXPECT_EQ(test, b->nr_samples, 6);
 	KUNIT_EXPECT_EQ(test, branch_seen[1].nr, 0);
-	branch_end(event, flags);
+	branch_end(event);
 }
 
 /* An overflow freezes the records; recording resumes after the interrupt. */
 static void branch_freeze(struct kunit *test)
 {
 	struct fixture *b = test->priv;
-	struct perf_event *event = branch_open_stack(b, ANY_USER);
-	unsigned long flags = branch_begin(b);
+	struct perf_event *event = branch_start(branch_open_stack(b, ANY_USER));
 	unsigned int i;
 
-	branch_add(event);
 	for (i = 0; i < 3; i++) {
 		fixture_forget(b);
 		x86_model_branch(USER, USER_TO + i, X86_MODEL_COND, 0);
@@ -85,7 +80,7 @@ static void branch_freeze(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, branch_seen[0].nr, i + 1);
 		KUNIT_EXPECT_EQ(test, branch_seen[0].entries[0].to, USER_TO + i);
 	}
-	branch_end(event, flags);
+	branch_end(event);
 }
 
 /* No sample shows branches of the overflow handler, even with several samples per interrupt. */
@@ -96,9 +91,9 @@ static void branch_not_of_handler(struct kunit *test)
 	struct perf_event *one = branch_open_stack(b, types);
 	struct perf_event *two = branch_open_stack(b, types);
 	struct perf_event *plain = fixture_event(b, PERF_COUNT_HW_CPU_CYCLES, PERIOD / 2);
-	unsigned long flags = branch_begin(b);
 	const struct branch_seen *s;
 
+	branch_begin();
 	branch_noise = true;
 	branch_add(one);
 	branch_add(two);
@@ -123,7 +118,7 @@ static void branch_not_of_handler(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, s->entries[0].from, USER + 0x10);
 	KUNIT_EXPECT_EQ(test, s->entries[1].from, USER);
 	fixture_del(plain);
-	branch_end(one, flags);
+	branch_end(one);
 }
 
 static void make_noise(struct perf_event *event, struct perf_sample_data *data,
@@ -147,9 +142,9 @@ static void branch_not_of_other_samples(struct kunit *test)
 		fixture_event(b, PERF_COUNT_HW_CPU_CYCLES, PERIOD),
 	};
 	struct perf_event *one = branch_open_stack(b, types);
-	unsigned long flags = branch_begin(b);
 	const struct branch_seen *s;
 
+	branch_begin();
 	memset(branch_seen, 0, sizeof(branch_seen));
 	other[0]->overflow_handler = make_noise;
 	other[1]->overflow_handler = make_noise;
@@ -164,7 +159,7 @@ static void branch_not_of_other_samples(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, s->entries[0].from, USER);
 	fixture_del(other[0]);
 	fixture_del(other[1]);
-	branch_end(one, flags);
+	branch_end(one);
 }
 
 /* Make the event's counter overflow after a branch, and hold the interrupt back. */
@@ -181,8 +176,8 @@ static void branch_sample_at_stop(struct kunit *test)
 {
 	struct fixture *b = test->priv;
 	struct perf_event *event = branch_open_stack(b, ANY_USER);
-	unsigned long flags = branch_begin(b);
 
+	branch_begin();
 	overflow_pending(b, event);
 	fixture_stop_event(event, PERF_EF_UPDATE);
 	KUNIT_EXPECT_EQ(test, b->nr_samples, 1);
@@ -201,7 +196,7 @@ static void branch_sample_at_stop(struct kunit *test)
 	b->testbed->ops->hold(false);
 	KUNIT_EXPECT_TRUE(test, b->cpuc->running);
 	KUNIT_EXPECT_EQ(test, b->cpuc->branches->nesting, 0);
-	branch_end(event, flags);
+	branch_end(event);
 	b->unknown_expected = b->testbed->ops->unknown();
 }
 
@@ -214,8 +209,8 @@ static void branch_sample_at_sched_out(struct kunit *test)
 {
 	struct fixture *b = test->priv;
 	struct perf_event *event = branch_open_stack(b, ANY_USER);
-	unsigned long flags = branch_begin(b);
 
+	branch_begin();
 	overflow_pending(b, event);
 	event->pmu->pmu_disable(event->pmu);
 	current->nvcsw++;
@@ -236,7 +231,7 @@ static void branch_sample_at_sched_out(struct kunit *test)
 	branch_overflow(b);
 	KUNIT_EXPECT_EQ(test, b->nr_samples, 2);
 	KUNIT_EXPECT_EQ(test, branch_seen[1].nr, 0);
-	branch_end(event, flags);
+	branch_end(event);
 	b->unknown_expected = b->testbed->ops->unknown();
 }
 
@@ -247,9 +242,8 @@ static void branch_nesting(struct kunit *test)
 	/* The driver writes privilege levels into the sample's own stack. */
 	struct perf_event *event = branch_open_stack(b, ANY_USER | PERF_SAMPLE_BRANCH_PRIV_SAVE);
 	struct perf_branch_stack *outer = (void *)b->cpuc->branches->stack[0];
-	unsigned long flags = branch_begin(b);
 
-	branch_add(event);
+	branch_start(event);
 	x86_model_branch(USER, USER_TO, X86_MODEL_COND, 0);
 	/* Stack of a sample that is being emitted */
 	outer->nr = COREPMU_MAX_BRANCHES;
@@ -263,7 +257,7 @@ static void branch_nesting(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, branch_seen[1].nr, 0);
 	KUNIT_EXPECT_EQ(test, b->cpuc->branches->nesting, COREPMU_BRANCH_NESTING);
 	b->cpuc->branches->nesting = 0;
-	branch_end(event, flags);
+	branch_end(event);
 }
 
 /* After a reboot notification, the hardware records nothing. */
@@ -271,15 +265,13 @@ static void branch_off_after_reboot(struct kunit *test)
 {
 	struct fixture *b = test->priv;
 	struct perf_event *event = branch_open_stack(b, ANY_USER);
-	unsigned long flags;
 
 	corepmu_features_off();
-	flags = branch_begin(b);
-	branch_add(event);
+	branch_start(event);
 	branch_all();
 	branch_overflow(b);
 	KUNIT_EXPECT_EQ(test, branch_seen[0].nr, 0);
-	branch_end(event, flags);
+	branch_end(event);
 	corepmu_features_use(b->pmu->backend);
 }
 

@@ -4,7 +4,6 @@
  */
 #include <kunit/test.h>
 
-#include <linux/irqflags.h>
 #include <linux/perf_event.h>
 
 #include <corepmu/branch.h>
@@ -25,7 +24,6 @@ static void transactions_select_records(struct kunit *test)
 		{ PERF_SAMPLE_BRANCH_ABORT_TX, { USER + 0x30 } },
 		{ PERF_SAMPLE_BRANCH_COND, { USER } },
 	};
-	unsigned long flags;
 	unsigned int i, nr;
 
 	for (i = 0; i < ARRAY_SIZE(table); i++) {
@@ -33,9 +31,8 @@ static void transactions_select_records(struct kunit *test)
 				 PERF_SAMPLE_BRANCH_NO_FLAGS | PERF_SAMPLE_BRANCH_NO_CYCLES;
 		struct perf_event *event = branch_open_stack(b, type);
 
-		flags = branch_begin(b);
 		b->nr_samples = 0;
-		branch_add(event);
+		branch_start(event);
 		x86_model_branch(USER, USER_TO, X86_MODEL_COND, 0);
 		x86_model_branch(USER + 0x20, USER_TO, X86_MODEL_RET, LBR_INFO_IN_TX);
 		x86_model_branch(USER + 0x30, USER_TO, X86_MODEL_FAR,
@@ -44,7 +41,7 @@ static void transactions_select_records(struct kunit *test)
 		for (nr = 0; nr < 3 && table[i].from[nr]; nr++)
 			;
 		branch_expect_from(test, &branch_seen[0], table[i].from, nr);
-		branch_end(event, flags);
+		branch_end(event);
 	}
 }
 
@@ -64,7 +61,6 @@ static void transactions_absent(struct kunit *test)
 		{ PERF_SAMPLE_BRANCH_IN_TX, 0 },
 		{ PERF_SAMPLE_BRANCH_NO_TX, 0 },
 	};
-	unsigned long flags;
 	unsigned int i;
 
 	if (!b->pmu->branch_backend->never_in_tx) {
@@ -76,14 +72,13 @@ static void transactions_absent(struct kunit *test)
 		struct perf_event *event = branch_open_stack(b, table[i].type |
 								PERF_SAMPLE_BRANCH_USER);
 
-		flags = branch_begin(b);
 		b->nr_samples = 0;
-		branch_add(event);
+		branch_start(event);
 		branch_all();
 		branch_overflow(b);
 		KUNIT_EXPECT_EQ_MSG(test, b->nr_samples, 1, "row %u", i);
 		KUNIT_EXPECT_EQ_MSG(test, branch_seen[0].nr, table[i].nr, "row %u", i);
-		branch_end(event, flags);
+		branch_end(event);
 	}
 }
 

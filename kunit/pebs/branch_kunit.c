@@ -48,8 +48,8 @@ static void branches_of_the_record(struct kunit *test)
 {
 	struct fixture *b = test->priv;
 	struct perf_event *event = open_precise(b, ANY_USER);
-	unsigned long flags = branch_begin(b);
 
+	branch_begin();
 	KUNIT_EXPECT_TRUE(test, event->hw.flags & COREPMU_EVENT_LARGE);
 	branch_add(event);
 	x86_model_branch(USER, USER_TO, X86_MODEL_COND, 0);
@@ -65,7 +65,7 @@ static void branches_of_the_record(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, branch_seen[1].entries[0].to, USER_TO + 2);
 	KUNIT_EXPECT_EQ(test, branch_seen[1].hw_idx, COREPMU_BRANCH_NOWHERE);
 	KUNIT_EXPECT_EQ(test, b->cpuc->branches->nesting, 0);
-	branch_end(event, flags);
+	branch_end(event);
 }
 
 /* With an interrupt for each record, hw_idx is the index of the youngest record in the ring. */
@@ -74,8 +74,8 @@ static void branches_in_the_ring(struct kunit *test)
 	struct fixture *b = test->priv;
 	const struct x86_model_cpu *cpu = b->testbed->cpu;
 	struct perf_event *event = open_precise(b, ANY_USER);
-	unsigned long flags = branch_begin(b);
 
+	branch_begin();
 	/* Request a notification for each sample: this disables large PEBS. */
 	atomic_set(&event->event_limit, 1000);
 	branch_add(event);
@@ -88,7 +88,7 @@ static void branches_in_the_ring(struct kunit *test)
 			(u64)this_cpu_read(x86_model_state.lbr_tos));
 	/* No sample is in progress any more. */
 	KUNIT_EXPECT_EQ(test, b->cpuc->branches->nesting, 0);
-	branch_end(event, flags);
+	branch_end(event);
 }
 
 /* A sample has the branch types that its event selects. */
@@ -97,9 +97,8 @@ static void branches_are_chosen(struct kunit *test)
 	struct fixture *b = test->priv;
 	struct perf_event *calls = open_precise(b, PERF_SAMPLE_BRANCH_ANY_CALL |
 						PERF_SAMPLE_BRANCH_USER);
-	unsigned long flags = branch_begin(b);
 
-	branch_add(calls);
+	branch_start(calls);
 	x86_model_branch(USER, USER_TO, X86_MODEL_COND, 0);
 	x86_model_branch(USER + 0x10, USER_TO + 2, X86_MODEL_CALL, 0);
 	x86_model_branch(USER + 0x20, USER_TO + 4, X86_MODEL_RET, 0);
@@ -107,18 +106,16 @@ static void branches_are_chosen(struct kunit *test)
 	fixture_read(calls);
 	KUNIT_EXPECT_EQ(test, b->nr_samples, 1);
 	EXPECT_FROM(test, &branch_seen[0], USER + 0x10);
-	branch_end(calls, flags);
+	branch_end(calls);
 }
 
 /* As many branches as the CPU has, and their flags */
 static void branches_all(struct kunit *test)
 {
 	struct fixture *b = test->priv;
-	struct perf_event *event = open_precise(b, ANY_USER);
-	unsigned long flags = branch_begin(b);
+	struct perf_event *event = branch_start(open_precise(b, ANY_USER));
 	unsigned int i;
 
-	branch_add(event);
 	for (i = 0; i < 100; i++)
 		x86_model_branch(USER, USER_TO + i, X86_MODEL_COND, i & 1 ? BIT_ULL(63) : 0);
 	fixture_run(b, TESTBED_INSTRUCTIONS, RECORD_PERIOD);
@@ -128,7 +125,7 @@ static void branches_all(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, branch_seen[0].entries[i].to, USER_TO + 99 - i);
 		KUNIT_EXPECT_EQ(test, (u64)branch_seen[0].entries[i].mispred, !(i & 1));
 	}
-	branch_end(event, flags);
+	branch_end(event);
 }
 
 /* More branches than any CPU has: the parser limits their number, or rejects the record. */

@@ -62,27 +62,23 @@ static void run_a_guest(void)
 static void guest_is_not_recorded(struct kunit *test)
 {
 	struct fixture *b = guest_fixture(test);
-	struct perf_event *event = guest_open(b, true);
-	unsigned long flags = branch_begin(b);
+	struct perf_event *event = branch_start(guest_open(b, true));
 
-	branch_add(event);
 	run_a_guest();
 	branch_overflow(b);
 	EXPECT_FROM(test, &branch_seen[0], AFTER, BEFORE);
-	branch_end(event, flags);
+	branch_end(event);
 }
 
 static void guest_is_recorded_if_asked(struct kunit *test)
 {
 	struct fixture *b = guest_fixture(test);
-	struct perf_event *event = guest_open(b, false);
-	unsigned long flags = branch_begin(b);
+	struct perf_event *event = branch_start(guest_open(b, false));
 
-	branch_add(event);
 	run_a_guest();
 	branch_overflow(b);
 	EXPECT_FROM(test, &branch_seen[0], AFTER, GUEST, BEFORE);
-	branch_end(event, flags);
+	branch_end(event);
 }
 
 /* The hardware has one set of records: an event that excludes guests excludes them for others. */
@@ -90,9 +86,8 @@ static void guest_is_hidden_from_others(struct kunit *test)
 {
 	struct fixture *b = guest_fixture(test);
 	struct perf_event *other = guest_open(b, false), *event = guest_open(b, true);
-	unsigned long flags = branch_begin(b);
 
-	branch_add(other);
+	branch_start(other);
 	run_a_guest();
 	/* Nor does the new event show what was recorded before. */
 	branch_add(event);
@@ -102,7 +97,7 @@ static void guest_is_hidden_from_others(struct kunit *test)
 	EXPECT_FROM(test, &branch_seen[0], AFTER, BEFORE);
 	EXPECT_FROM(test, &branch_seen[1], AFTER, BEFORE);
 	fixture_del(other);
-	branch_end(event, flags);
+	branch_end(event);
 	fixture_close(other);
 }
 
@@ -110,10 +105,8 @@ static void guest_is_hidden_from_others(struct kunit *test)
 static void guest_interrupt_before_entry(struct kunit *test)
 {
 	struct fixture *b = guest_fixture(test);
-	struct perf_event *event = guest_open(b, true);
-	unsigned long flags = branch_begin(b);
+	struct perf_event *event = branch_start(guest_open(b, true));
 
-	branch_add(event);
 	take(BEFORE);
 	x86_model_enter_guest();
 	branch_overflow(b);
@@ -128,17 +121,15 @@ static void guest_interrupt_before_entry(struct kunit *test)
 	take(AFTER);
 	branch_overflow(b);
 	EXPECT_FROM(test, &branch_seen[1], AFTER);
-	branch_end(event, flags);
+	branch_end(event);
 }
 
 /* 7.x: KVM reports no exit if the vCPU's state is invalid. Branches are missing meanwhile. */
 static void guest_exit_is_missing(struct kunit *test)
 {
 	struct fixture *b = guest_fixture(test);
-	struct perf_event *event = guest_open(b, true);
-	unsigned long flags = branch_begin(b);
+	struct perf_event *event = branch_start(guest_open(b, true));
 
-	branch_add(event);
 	take(BEFORE);
 	x86_model_enter_guest();
 	x86_model_end_guest();
@@ -148,17 +139,15 @@ static void guest_exit_is_missing(struct kunit *test)
 	run_a_guest();
 	branch_overflow(b);
 	EXPECT_FROM(test, &branch_seen[1], AFTER, BEFORE);
-	branch_end(event, flags);
+	branch_end(event);
 }
 
 /* The same, and KVM enters a guest again before a sample: the records have a gap. */
 static void guest_entry_after_missing_exit(struct kunit *test)
 {
 	struct fixture *b = guest_fixture(test);
-	struct perf_event *event = guest_open(b, true);
-	unsigned long flags = branch_begin(b);
+	struct perf_event *event = branch_start(guest_open(b, true));
 
-	branch_add(event);
 	take(BEFORE);
 	x86_model_enter_guest();
 	x86_model_end_guest();
@@ -168,17 +157,15 @@ static void guest_entry_after_missing_exit(struct kunit *test)
 	run_a_guest();
 	branch_overflow(b);
 	EXPECT_FROM(test, &branch_seen[1], AFTER, BEFORE);
-	branch_end(event, flags);
+	branch_end(event);
 }
 
 /* 6.1: KVM reports the exit after the task has moved: recording starts for the next task. */
 static void guest_exit_on_another_cpu(struct kunit *test)
 {
 	struct fixture *b = guest_fixture(test);
-	struct perf_event *event = guest_open(b, true);
-	unsigned long flags = branch_begin(b);
+	struct perf_event *event = branch_start(guest_open(b, true));
 
-	branch_add(event);
 	x86_model_enter_guest();
 	x86_model_end_guest();
 	corepmu_features_sched_task(true);
@@ -190,7 +177,7 @@ static void guest_exit_on_another_cpu(struct kunit *test)
 	take(BEFORE);
 	branch_overflow(b);
 	EXPECT_FROM(test, &branch_seen[0], BEFORE, AFTER);
-	branch_end(event, flags);
+	branch_end(event);
 
 	/* Without an event, neither entry nor exit enables recording. */
 	run_a_guest();
@@ -201,7 +188,6 @@ static void guest_of_a_module(struct kunit *test)
 {
 	struct perf_event *event;
 	struct fixture *b;
-	unsigned long flags;
 
 	if (!IS_ENABLED(CONFIG_TRACEPOINTS) || !IS_ENABLED(CONFIG_MODULES))
 		kunit_skip(test, "no tracepoints of modules");
@@ -213,12 +199,11 @@ static void guest_of_a_module(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, tracepoint_model_nr_probes(), 2);
 
 	event = guest_open(b, true);
-	flags = branch_begin(b);
-	branch_add(event);
+	branch_start(event);
 	run_a_guest();
 	branch_overflow(b);
 	EXPECT_FROM(test, &branch_seen[0], AFTER, BEFORE);
-	branch_end(event, flags);
+	branch_end(event);
 
 	/* The module is unloaded, and loaded again before and after a load of the driver. */
 	tracepoint_model_load_kvm(false);
@@ -234,19 +219,17 @@ static void guest_of_a_module(struct kunit *test)
 static void guest_hidden_tracepoint(struct kunit *test)
 {
 	struct perf_event *event;
-	unsigned long flags;
 	struct fixture *b;
 
 	tracepoint_model_hidden = "kvm_exit";
 	b = guest_fixture(test);
 	KUNIT_EXPECT_EQ(test, tracepoint_model_nr_probes(), 0);
 	event = guest_open(b, true);
-	flags = branch_begin(b);
-	branch_add(event);
+	branch_start(event);
 	run_a_guest();
 	branch_overflow(b);
 	EXPECT_FROM(test, &branch_seen[0], AFTER, GUEST, BEFORE);
-	branch_end(event, flags);
+	branch_end(event);
 }
 
 static struct kunit_case guest_cases[] = {
