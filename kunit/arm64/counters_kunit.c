@@ -462,10 +462,4 @@ static struct kunit_case pmuv3_cases[] = {
 	{ }
 };
 
-static struct kunit_suite pmuv3_suite = {
-	.name		= "corepmu_arm64_counters",
-	.exit		= testbed_exit,
-	.test_cases	= pmuv3_cases,
-};
-
-kunit_test_suite(pmuv3_suite);
+OWN_TESTBED_SUITE(pmuv3, "corepmu_arm64_counters");

@@ -399,10 +399,4 @@ static struct kunit_case rdpmc_arm64_cases[] = {
 	{ }
 };
 
-static struct kunit_suite rdpmc_arm64_suite = {
-	.name		= "corepmu_arm64_rdpmc",
-	.exit		= testbed_exit,
-	.test_cases	= rdpmc_arm64_cases,
-};
-
-kunit_test_suite(rdpmc_arm64_suite);
+OWN_TESTBED_SUITE(rdpmc_arm64, "corepmu_arm64_rdpmc");

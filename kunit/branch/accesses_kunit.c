@@ -191,10 +191,4 @@ static struct kunit_case accesses_cases[] = {
 	{ }
 };
 
-static struct kunit_suite accesses_suite = {
-	.name		= "corepmu_branch_accesses",
-	.exit		= testbed_exit,
-	.test_cases	= accesses_cases,
-};
-
-kunit_test_suite(accesses_suite);
+OWN_TESTBED_SUITE(accesses, "corepmu_branch_accesses");

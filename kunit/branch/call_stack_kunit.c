@@ -308,11 +308,4 @@ static struct kunit_case call_stack_cases[] = {
 	{ }
 };
 
-static struct kunit_suite call_stack_suite = {
-	.name		= "corepmu_branch_call_stack",
-	.init		= testbed_init,
-	.exit		= testbed_exit,
-	.test_cases	= call_stack_cases,
-};
-
-kunit_test_suite(call_stack_suite);
+TESTBED_SUITE(call_stack, "corepmu_branch_call_stack");

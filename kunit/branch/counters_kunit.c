@@ -385,11 +385,4 @@ static struct kunit_case branch_count_cases[] = {
 	{ }
 };
 
-static struct kunit_suite branch_count_suite = {
-	.name		= "corepmu_branch_counters",
-	.init		= testbed_init,
-	.exit		= testbed_exit,
-	.test_cases	= branch_count_cases,
-};
-
-kunit_test_suite(branch_count_suite);
+TESTBED_SUITE(branch_count, "corepmu_branch_counters");

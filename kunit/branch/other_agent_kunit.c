@@ -81,11 +81,4 @@ static struct kunit_case other_agent_cases[] = {
 	{ }
 };
 
-static struct kunit_suite other_agent_suite = {
-	.name		= "corepmu_branch_other_agent",
-	.init		= testbed_init,
-	.exit		= testbed_exit,
-	.test_cases	= other_agent_cases,
-};
-
-kunit_test_suite(other_agent_suite);
+TESTBED_SUITE(other_agent, "corepmu_branch_other_agent");

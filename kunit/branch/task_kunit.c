@@ -287,11 +287,4 @@ static struct kunit_case branch_cases[] = {
 	{ }
 };
 
-static struct kunit_suite branch_suite = {
-	.name		= "corepmu_branch_task",
-	.init		= testbed_init,
-	.exit		= testbed_exit,
-	.test_cases	= branch_cases,
-};
-
-kunit_test_suite(branch_suite);
+TESTBED_SUITE(branch, "corepmu_branch_task");

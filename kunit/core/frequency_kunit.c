@@ -249,11 +249,4 @@ static struct kunit_case frequency_cases[] = {
 	{ }
 };
 
-static struct kunit_suite frequency_suite = {
-	.name		= "corepmu_frequency",
-	.init		= testbed_init,
-	.exit		= testbed_exit,
-	.test_cases	= frequency_cases,
-};
-
-kunit_test_suite(frequency_suite);
+TESTBED_SUITE(frequency, "corepmu_frequency");

@@ -489,11 +489,4 @@ static struct kunit_case limiter_cases[] = {
 	{ }
 };
 
-static struct kunit_suite limiter_suite = {
-	.name		= "corepmu_limiter",
-	.init		= testbed_init,
-	.exit		= testbed_exit,
-	.test_cases	= limiter_cases,
-};
-
-kunit_test_suite(limiter_suite);
+TESTBED_SUITE(limiter, "corepmu_limiter");

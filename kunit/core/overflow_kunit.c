@@ -517,11 +517,4 @@ static struct kunit_case overflow_cases[] = {
 	{ }
 };
 
-static struct kunit_suite overflow_suite = {
-	.name		= "corepmu_overflow",
-	.init		= testbed_init,
-	.exit		= testbed_exit,
-	.test_cases	= overflow_cases,
-};
-
-kunit_test_suite(overflow_suite);
+TESTBED_SUITE(overflow, "corepmu_overflow");

@@ -539,11 +539,4 @@ static struct kunit_case pmu_cases[] = {
 	{ }
 };
 
-static struct kunit_suite pmu_suite = {
-	.name		= "corepmu_pmu",
-	.init		= testbed_init,
-	.exit		= testbed_exit,
-	.test_cases	= pmu_cases,
-};
-
-kunit_test_suite(pmu_suite);
+TESTBED_SUITE(pmu, "corepmu_pmu");

@@ -303,10 +303,4 @@ static struct kunit_case rdpmc_cases[] = {
 	{ }
 };
 
-static struct kunit_suite rdpmc_suite = {
-	.name		= "corepmu_rdpmc",
-	.exit		= testbed_exit,
-	.test_cases	= rdpmc_cases,
-};
-
-kunit_test_suite(rdpmc_suite);
+OWN_TESTBED_SUITE(rdpmc, "corepmu_rdpmc");

@@ -507,10 +507,4 @@ static struct kunit_case sysfs_cases[] = {
 	{ }
 };
 
-static struct kunit_suite sysfs_suite = {
-	.name		= "corepmu_sysfs",
-	.exit		= testbed_exit,
-	.test_cases	= sysfs_cases,
-};
-
-kunit_test_suite(sysfs_suite);
+OWN_TESTBED_SUITE(sysfs, "corepmu_sysfs");

@@ -110,11 +110,4 @@ static struct kunit_case arch_cases[] = {
 	{ }
 };
 
-static struct kunit_suite arch_suite = {
-	.name		= "corepmu_pebs_arch",
-	.init		= testbed_init,
-	.exit		= testbed_exit,
-	.test_cases	= arch_cases,
-};
-
-kunit_test_suite(arch_suite);
+TESTBED_SUITE(arch, "corepmu_pebs_arch");

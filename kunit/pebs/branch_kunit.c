@@ -152,11 +152,4 @@ static struct kunit_case pebs_branch_cases[] = {
 	{ }
 };
 
-static struct kunit_suite pebs_branch_suite = {
-	.name		= "corepmu_pebs_branch",
-	.init		= testbed_init,
-	.exit		= testbed_exit,
-	.test_cases	= pebs_branch_cases,
-};
-
-kunit_test_suite(pebs_branch_suite);
+TESTBED_SUITE(pebs_branch, "corepmu_pebs_branch");

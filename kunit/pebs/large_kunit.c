@@ -201,11 +201,4 @@ static struct kunit_case large_cases[] = {
 	{ }
 };
 
-static struct kunit_suite large_suite = {
-	.name		= "corepmu_pebs_large",
-	.init		= testbed_init,
-	.exit		= testbed_exit,
-	.test_cases	= large_cases,
-};
-
-kunit_test_suite(large_suite);
+TESTBED_SUITE(large, "corepmu_pebs_large");

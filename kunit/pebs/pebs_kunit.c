@@ -529,11 +529,4 @@ static struct kunit_case pebs_cases[] = {
 	{ }
 };
 
-static struct kunit_suite pebs_suite = {
-	.name		= "corepmu_pebs",
-	.init		= testbed_init,
-	.exit		= testbed_exit,
-	.test_cases	= pebs_cases,
-};
-
-kunit_test_suite(pebs_suite);
+TESTBED_SUITE(pebs, "corepmu_pebs");

@@ -285,11 +285,4 @@ static struct kunit_case sample_cases[] = {
 	{ }
 };
 
-static struct kunit_suite sample_suite = {
-	.name		= "corepmu_pebs_sample",
-	.init		= testbed_init,
-	.exit		= testbed_exit,
-	.test_cases	= sample_cases,
-};
-
-kunit_test_suite(sample_suite);
+TESTBED_SUITE(sample, "corepmu_pebs_sample");

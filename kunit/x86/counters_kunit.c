@@ -458,10 +458,4 @@ static struct kunit_case x86_cases[] = {
 	{ }
 };
 
-static struct kunit_suite x86_suite = {
-	.name		= "corepmu_x86_counters",
-	.exit		= testbed_exit,
-	.test_cases	= x86_cases,
-};
-
-kunit_test_suite(x86_suite);
+OWN_TESTBED_SUITE(x86, "corepmu_x86_counters");

@@ -403,10 +403,4 @@ static struct kunit_case generic_cases[] = {
 	{ }
 };
 
-static struct kunit_suite generic_suite = {
-	.name		= "corepmu_x86_generic",
-	.exit		= testbed_exit,
-	.test_cases	= generic_cases,
-};
-
-kunit_test_suite(generic_suite);
+OWN_TESTBED_SUITE(generic, "corepmu_x86_generic");

@@ -415,10 +415,4 @@ static struct kunit_case limits_cases[] = {
 	{ }
 };
 
-static struct kunit_suite limits_suite = {
-	.name		= "corepmu_x86_limits",
-	.exit		= testbed_exit,
-	.test_cases	= limits_cases,
-};
-
-kunit_test_suite(limits_suite);
+OWN_TESTBED_SUITE(limits, "corepmu_x86_limits");

@@ -288,10 +288,4 @@ static struct kunit_case nmi_cases[] = {
 	{ }
 };
 
-static struct kunit_suite nmi_suite = {
-	.name		= "corepmu_x86_nmi",
-	.exit		= testbed_exit,
-	.test_cases	= nmi_cases,
-};
-
-kunit_test_suite(nmi_suite);
+OWN_TESTBED_SUITE(nmi, "corepmu_x86_nmi");

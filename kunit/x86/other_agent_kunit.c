@@ -289,10 +289,4 @@ static struct kunit_case agent_cases[] = {
 	{ }
 };
 
-static struct kunit_suite agent_suite = {
-	.name		= "corepmu_x86_other_agent",
-	.exit		= testbed_exit,
-	.test_cases	= agent_cases,
-};
-
-kunit_test_suite(agent_suite);
+OWN_TESTBED_SUITE(agent, "corepmu_x86_other_agent");

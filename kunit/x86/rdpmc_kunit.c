@@ -536,10 +536,4 @@ static struct kunit_case rdpmc_x86_cases[] = {
 	{ }
 };
 
-static struct kunit_suite rdpmc_x86_suite = {
-	.name		= "corepmu_x86_rdpmc",
-	.exit		= testbed_exit,
-	.test_cases	= rdpmc_x86_cases,
-};
-
-kunit_test_suite(rdpmc_x86_suite);
+OWN_TESTBED_SUITE(rdpmc_x86, "corepmu_x86_rdpmc");

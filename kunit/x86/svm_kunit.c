@@ -169,10 +169,4 @@ static struct kunit_case svm_cases[] = {
 	{ }
 };
 
-static struct kunit_suite svm_suite = {
-	.name		= "corepmu_x86_svm",
-	.exit		= testbed_exit,
-	.test_cases	= svm_cases,
-};
-
-kunit_test_suite(svm_suite);
+OWN_TESTBED_SUITE(svm, "corepmu_x86_svm");

@@ -249,10 +249,4 @@ static struct kunit_case vmx_cases[] = {
 	{ }
 };
 
-static struct kunit_suite vmx_suite = {
-	.name		= "corepmu_x86_vmx",
-	.exit		= testbed_exit,
-	.test_cases	= vmx_cases,
-};
-
-kunit_test_suite(vmx_suite);
+OWN_TESTBED_SUITE(vmx, "corepmu_x86_vmx");

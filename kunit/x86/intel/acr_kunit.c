@@ -285,11 +285,4 @@ static struct kunit_case acr_cases[] = {
 	{ }
 };
 
-static struct kunit_suite acr_suite = {
-	.name		= "corepmu_x86_acr",
-	.init		= testbed_init,
-	.exit		= testbed_exit,
-	.test_cases	= acr_cases,
-};
-
-kunit_test_suite(acr_suite);
+TESTBED_SUITE(acr, "corepmu_x86_acr");

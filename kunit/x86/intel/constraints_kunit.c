@@ -299,10 +299,4 @@ static struct kunit_case constraint_cases[] = {
 	{ }
 };
 
-static struct kunit_suite constraint_suite = {
-	.name		= "corepmu_x86_constraints",
-	.exit		= testbed_exit,
-	.test_cases	= constraint_cases,
-};
-
-kunit_test_suite(constraint_suite);
+OWN_TESTBED_SUITE(constraint, "corepmu_x86_constraints");

@@ -477,10 +477,4 @@ static struct kunit_case extra_regs_cases[] = {
 	{}
 };
 
-static struct kunit_suite extra_regs_suite = {
-	.name		= "corepmu_x86_extra_regs",
-	.exit		= testbed_exit,
-	.test_cases	= extra_regs_cases,
-};
-
-kunit_test_suite(extra_regs_suite);
+OWN_TESTBED_SUITE(extra_regs, "corepmu_x86_extra_regs");

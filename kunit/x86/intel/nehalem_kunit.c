@@ -222,11 +222,4 @@ static struct kunit_case nehalem_cases[] = {
 	{ }
 };
 
-static struct kunit_suite nehalem_suite = {
-	.name		= "corepmu_x86_nehalem",
-	.init		= testbed_init,
-	.exit		= testbed_exit,
-	.test_cases	= nehalem_cases,
-};
-
-kunit_test_suite(nehalem_suite);
+TESTBED_SUITE(nehalem, "corepmu_x86_nehalem");

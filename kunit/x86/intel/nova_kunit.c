@@ -496,10 +496,4 @@ static struct kunit_case nova_cases[] = {
 	{}
 };
 
-static struct kunit_suite nova_suite = {
-	.name		= "corepmu_x86_nova",
-	.exit		= testbed_exit,
-	.test_cases	= nova_cases,
-};
-
-kunit_test_suite(nova_suite);
+OWN_TESTBED_SUITE(nova, "corepmu_x86_nova");

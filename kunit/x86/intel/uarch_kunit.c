@@ -358,10 +358,4 @@ static struct kunit_case uarch_cases[] = {
 	{ }
 };
 
-static struct kunit_suite uarch_suite = {
-	.name		= "corepmu_x86_uarch",
-	.exit		= testbed_exit,
-	.test_cases	= uarch_cases,
-};
-
-kunit_test_suite(uarch_suite);
+OWN_TESTBED_SUITE(uarch, "corepmu_x86_uarch");
