@@ -250,6 +250,22 @@ stat_count()
 	rm -f /tmp/stat.$$ /tmp/stat.$$.said
 }
 
+# Run perf with its output in a file, so that perf does not use its format for pipes.
+perf_to()
+{
+	perf "$@" >/tmp/out 2>&1
+	status=$?
+	cat /tmp/out
+	return "$status"
+}
+
+# Check at the end of a suite that no event holds the module.
+check_references()
+{
+	check "no event holds the module at the end" \
+		expect_equal "references" 0 "$(cat /sys/module/corepmu/refcnt 2>/dev/null || echo 0)"
+}
+
 # counted EVENT [FILE]: print the count of one of the PMU's events from output of perf stat -x,
 counted()
 {

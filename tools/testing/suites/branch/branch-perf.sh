@@ -14,15 +14,6 @@ data=/tmp/perf.data
 # Each sample has up to 64 records to print.
 export ROUNDS=300
 
-# Run perf with its output in a file, so that perf does not use its format for pipes.
-perf_to()
-{
-	perf "$@" >/tmp/out 2>&1
-	status=$?
-	cat /tmp/out
-	return "$status"
-}
-
 # Debian's perf 6.1 for x86 crashes when it looks up instructions for cycles, also with the
 # built-in driver's records.
 crashes()
@@ -139,6 +130,5 @@ else
 	check "perf record --call-graph lbr is refused" calls_refused
 fi
 rm -f "$data" "$data.old" /tmp/out
-check "no event holds the module at the end" \
-	expect_equal "references" 0 "$(cat /sys/module/corepmu/refcnt 2>/dev/null || echo 0)"
+check_references
 finish

@@ -66,23 +66,28 @@ stat_system_wide()
 		expect_not "counts of intervals" ',(<not|[0-9]{13,},)' "$(cat /tmp/stat)"
 }
 
-record_system_wide()
+# sampled ROUNDS PERF-RECORD...: expect samples while CPUs cycle so often
+sampled()
 {
-	under 50 perf record -a -o /tmp/perf.data -e "$PMU/$CYCLES/" -F 500 "$UNTIL_TOLD" || return 1
+	rounds=$1
+	shift
+	under "$rounds" perf record -o /tmp/perf.data "$@" || return 1
 	samples=$(perf script -i /tmp/perf.data -F ip 2>/dev/null | wc -l)
 	rm -f /tmp/perf.data
 	expect_range "samples" 1 10000000 "$samples"
 }
 
-# samples_of CAPABILITY PERF-RECORD...: expect samples while CPUs cycle
+record_system_wide()
+{
+	sampled 50 -a -e "$PMU/$CYCLES/" -F 500 "$UNTIL_TOLD"
+}
+
+# samples_of CAPABILITY PERF-RECORD...: record the workload, if the PMU has the capability
 samples_of()
 {
 	need_extra "$1"
 	shift
-	under 10 perf record -o /tmp/perf.data "$@" "$UNTIL_TOLD" workload || return 1
-	samples=$(perf script -i /tmp/perf.data -F ip 2>/dev/null | wc -l)
-	rm -f /tmp/perf.data
-	expect_range "samples" 1 10000000 "$samples"
+	sampled 10 "$@" "$UNTIL_TOLD" workload
 }
 
 # On CPUs that came back: each has its debug store and its records.
@@ -176,11 +181,6 @@ unplugged_reload()
 	every_cpu_counts
 }
 
-references()
-{
-	expect_equal "references" 0 "$(cat /sys/module/corepmu/refcnt 2>/dev/null || echo 0)"
-}
-
 [ $last -ge 1 ] || { echo "Bail out! one CPU alone cannot go"; exit 1; }
 stop_fair_servers
 plan 16
@@ -202,5 +202,5 @@ check "events of a CPU that goes end with it, and it counts when it is back" cou
 check "a CPU that is offline is refused" offline_is_refused
 check "CPU 0 goes and comes back" first_goes_too
 check "loaded while a CPU is offline" unplugged_reload
-check "no event holds the module at the end" references
+check_references
 finish
