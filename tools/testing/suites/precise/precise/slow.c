@@ -123,14 +123,11 @@ static void judge_slow(const struct run *run, enum counted what, struct ring *ri
 {
 	u64 most = what == STORES ? program_total(run, STORES) / PERIOD : SAMPLES;
 	unsigned int samples = 0, wrong = 0, displaced = 0, shifts = 0;
-	const struct perf_event_header *header;
 	struct slow slow = { 0 };
 	struct moment m;
 	struct sample s;
 
-	while ((header = ring_next(ring))) {
-		if (!sample_parse(header, attr, &s))
-			continue;
+	while (ring_next_sample(ring, attr, &s)) {
 		samples++;
 		find_slow(run, what, samples * attr->sample_period + lasting(shifts), &slow);
 		if (s.ip != slow.m.ip || s.addr != slow.m.addr) {
