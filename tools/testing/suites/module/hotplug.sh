@@ -122,6 +122,15 @@ task_groups()
 	all_counted /tmp/stat
 }
 
+# more_intervals N: wait until perf stat -I of process $pid has written N intervals more to /tmp/out.
+more_intervals()
+{
+	written=$(($(grep -c CPU0, /tmp/out) + $1))
+	while [ "$(grep -c CPU0, /tmp/out)" -lt "$written" ] && [ -d "/proc/$pid" ]; do
+		sleep 0.1
+	done
+}
+
 # Events of a CPU that goes offline stop, and keep their counts.
 counts_end()
 {
@@ -129,11 +138,11 @@ counts_end()
 	perf stat -a -A -I 200 -x, -o /tmp/out -e "$PMU/$CYCLES/" "$UNTIL_TOLD" &
 	pid=$!
 	wait_started "$pid"
-	sleep 0.3
+	more_intervals 1
 	online 1 0 || return 1
-	sleep 0.3
+	more_intervals 2
 	online 1 1 || return 1
-	sleep 0.5
+	more_intervals 2
 	tell
 	wait "$pid" || { cat /tmp/out; return 1; }
 	# A line has the difference to the previous interval.
