@@ -186,6 +186,8 @@ static void look(const struct observation *observation)
 		text[0] = '\0';
 		if (observation->look)
 			observation->look();
+		else if (observation->look_at)
+			observation->look_at(observation->value);
 		else if (observation->work)
 			answer_records_of(&observation->attr, observation->work);
 		else

@@ -12,14 +12,18 @@
  * @subject: what the question is about, a single word
  * @question: the question
  * @look: find the answer and call answer(); each runs in a process of its own
- * @attr: without @look: bits that are set in the attributes of an event of instructions; the answer
- *	is the error of opening it
- * @work: without @look, too: the answer is the records that the event has of this work
+ * @look_at: as @look, for questions that differ in a value
+ * @value: the value for @look_at
+ * @attr: without @look and @look_at: bits that are set in the attributes of an event of
+ *	instructions; the answer is the error of opening it
+ * @work: without them, too: the answer is the records that the event has of this work
  */
 struct observation {
 	const char *subject;
 	const char *question;
 	void (*look)(void);
+	void (*look_at)(u64 value);
+	u64 value;
 	struct perf_event_attr attr;
 	void (*work)(void);
 };

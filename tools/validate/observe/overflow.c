@@ -98,7 +98,7 @@ static void on_trap(int number)
 	traps++;
 }
 
-static void traps_of(bool blocked)
+static void traps_of(u64 blocked)
 {
 	struct sigaction action = { .sa_handler = on_trap };
 	struct perf_event_attr attr;
@@ -122,16 +122,6 @@ static void traps_of(bool blocked)
 	if (blocked)
 		sigprocmask(SIG_UNBLOCK, &set, NULL);
 	answer("%u signals of 10", traps);
-}
-
-static void traps_unblocked(void)
-{
-	traps_of(false);
-}
-
-static void traps_blocked(void)
-{
-	traps_of(true);
 }
 
 static void refresh(void)
@@ -212,16 +202,6 @@ static void full_buffer(u64 read_format)
 	}
 }
 
-static void lost_record(void)
-{
-	full_buffer(0);
-}
-
-static void lost_format(void)
-{
-	full_buffer(PERF_FORMAT_LOST);
-}
-
 static void paused(void)
 {
 	struct perf_event_attr attr;
@@ -286,13 +266,15 @@ static const struct observation observations[] = {
 	{ "overflow", "sample_period 10", period_of_10 },
 	{ "overflow", "more samples than perf_event_max_sample_rate", throttled },
 	{ "overflow", "a group whose leader is throttled", throttled_group },
-	{ "overflow", "sigtrap: signals of 10 overflows", traps_unblocked },
-	{ "overflow", "sigtrap: 10 overflows while SIGTRAP is blocked", traps_blocked },
+	{ "overflow", "sigtrap: signals of 10 overflows", .look_at = traps_of, .value = false },
+	{ "overflow", "sigtrap: 10 overflows while SIGTRAP is blocked",
+	  .look_at = traps_of, .value = true },
 	{ "overflow", "REFRESH 3", refresh },
 	{ "overflow", "REFRESH 0", refresh_by_0 },
 	{ "overflow", "REFRESH of an event without a period", refresh_of_counting },
-	{ "overflow", "a full buffer: the LOST record", lost_record },
-	{ "overflow", "a full buffer: PERF_FORMAT_LOST", lost_format },
+	{ "overflow", "a full buffer: the LOST record", .look_at = full_buffer, .value = 0 },
+	{ "overflow", "a full buffer: PERF_FORMAT_LOST",
+	  .look_at = full_buffer, .value = PERF_FORMAT_LOST },
 	{ "overflow", "PAUSE_OUTPUT for 10 samples", paused },
 	{ "overflow", "a period, and no buffer", without_buffer },
 	{ "overflow", "wakeup_events 3", wakeups },

@@ -87,7 +87,7 @@ void answer_records_of(const struct perf_event_attr *more, void (*work)(void))
 	see(&attr, work);
 }
 
-static void mark_of_exec(bool exec)
+static void mark_of_exec(u64 exec)
 {
 	const struct perf_event_header *header;
 	struct perf_event_attr attr;
@@ -107,16 +107,6 @@ static void mark_of_exec(bool exec)
 		if (header->type == PERF_RECORD_COMM)
 			answer("COMM %s COMM_EXEC",
 			       header->misc & PERF_RECORD_MISC_COMM_EXEC ? "with" : "without");
-}
-
-static void mark_at_exec(void)
-{
-	mark_of_exec(true);
-}
-
-static void mark_at_rename(void)
-{
-	mark_of_exec(false);
 }
 
 static void while_disabled(void)
@@ -232,8 +222,9 @@ static const struct observation observations[] = {
 	RECORDS("task, comm, mmap, mmap2, inherit: fork, exec and exit of a child", child_execs,
 		.task = 1, .comm = 1, .comm_exec = 1, .mmap = 1, .mmap2 = 1, .inherit = 1),
 	RECORDS("comm, inherit: a child renames itself", child_renames, .comm = 1, .inherit = 1),
-	{ "record", "comm, comm_exec: COMM of an exec", mark_at_exec },
-	{ "record", "comm, comm_exec: COMM of a renaming", mark_at_rename },
+	{ "record", "comm, comm_exec: COMM of an exec", .look_at = mark_of_exec, .value = true },
+	{ "record", "comm, comm_exec: COMM of a renaming",
+	  .look_at = mark_of_exec, .value = false },
 	{ "record", "comm, mmap: the event is disabled", while_disabled },
 	{ "record", "comm: an event without a period", counting_event },
 	RECORDS("mmap: data is mapped", map_data, .mmap = 1),

@@ -23,7 +23,7 @@ static u64 instructions_per_second(void)
 	return 10ULL * LOOP * 1000000000 / (now_ns(CLOCK_MONOTONIC) - begin);
 }
 
-static void first_periods(unsigned int frequency)
+static void first_periods(u64 frequency)
 {
 	u64 right = instructions_per_second() / frequency;
 	struct perf_event_attr attr;
@@ -42,16 +42,6 @@ static void first_periods(unsigned int frequency)
 	event_disable(fd);
 	for (nr = 0; nr < 6 && ring_next_sample(&ring, &attr, &sample); nr++)
 		answer("%llu", (unsigned long long)(sample.period * 100 / right + 5) / 10 * 10);
-}
-
-static void first_at_1000(void)
-{
-	first_periods(1000);
-}
-
-static void first_at_4000(void)
-{
-	first_periods(4000);
 }
 
 static void samples_at_1000(void)
@@ -116,7 +106,7 @@ static void reset_and_period(void)
 }
 
 /* After half a loop, change the period from two loops to a fifth of a loop. */
-static void change_period(bool running)
+static void change_period(u64 running)
 {
 	struct perf_event_attr attr;
 	struct ring_sum sum = { 0 };
@@ -143,16 +133,6 @@ static void change_period(bool running)
 		       sum.first_period == 2 * LOOP ? "the old one" : "another");
 }
 
-static void change_while_running(void)
-{
-	change_period(true);
-}
-
-static void change_while_stopped(void)
-{
-	change_period(false);
-}
-
 static void change_to(u64 period)
 {
 	struct perf_event_attr attr;
@@ -161,16 +141,6 @@ static void change_to(u64 period)
 	attr_sampling(&attr, LOOP, TYPE);
 	fd = open_or_answer(&attr);
 	answer_error("", ioctl(fd, PERF_EVENT_IOC_PERIOD, &period) ? -errno : 0);
-}
-
-static void change_to_zero(void)
-{
-	change_to(0);
-}
-
-static void change_to_huge(void)
-{
-	change_to(1ULL << 63);
 }
 
 static void change_of_counting(void)
@@ -343,15 +313,17 @@ static void empty_fields(void)
 }
 
 static const struct observation observations[] = {
-	{ "sample", "the first periods at 1000 Hz, in percent of the right one", first_at_1000 },
-	{ "sample", "the first periods at 4000 Hz, in percent of the right one", first_at_4000 },
+	{ "sample", "the first periods at 1000 Hz, in percent of the right one",
+	  .look_at = first_periods, .value = 1000 },
+	{ "sample", "the first periods at 4000 Hz, in percent of the right one",
+	  .look_at = first_periods, .value = 4000 },
 	{ "sample", "1000 Hz over 50 loops", samples_at_1000 },
 	{ "sample", "a period over DISABLE and ENABLE", half_a_period },
 	{ "sample", "a period over RESET", reset_and_period },
-	{ "sample", "PERIOD while the event runs", change_while_running },
-	{ "sample", "PERIOD while the event is stopped", change_while_stopped },
-	{ "sample", "PERIOD of 0", change_to_zero },
-	{ "sample", "PERIOD of 2^63", change_to_huge },
+	{ "sample", "PERIOD while the event runs", .look_at = change_period, .value = true },
+	{ "sample", "PERIOD while the event is stopped", .look_at = change_period, .value = false },
+	{ "sample", "PERIOD of 0", .look_at = change_to, .value = 0 },
+	{ "sample", "PERIOD of 2^63", .look_at = change_to, .value = 1ULL << 63 },
 	{ "sample", "PERIOD of an event without a period", change_of_counting },
 	{ "sample", "PERIOD of a frequency, above the maximum", change_of_frequency },
 	{ "sample", "READ of a group, a member that counts the same", mixed_group },

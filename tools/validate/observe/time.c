@@ -59,7 +59,7 @@ static void sleeping_task(void)
 }
 
 /* Open two events for each counter; answer with shares of the first and the last, and the sum. */
-static void take_turns(bool groups)
+static void take_turns(u64 groups)
 {
 	unsigned int nr = 2 * pmu.group, i, j, sum = 0;
 	struct perf_event_attr attr;
@@ -86,16 +86,6 @@ static void take_turns(bool groups)
 			answer("%s about %u percent", i ? "last" : "first", share(&times));
 	}
 	answer("counters in use about %u percent", (sum / pmu.group + 5) / 10 * 10);
-}
-
-static void events_take_turns(void)
-{
-	take_turns(false);
-}
-
-static void pairs_take_turns(void)
-{
-	take_turns(true);
 }
 
 /* Let two events that are not alike take turns. */
@@ -212,8 +202,10 @@ static const struct observation observations[] = {
 	{ "time", "time_enabled of an inherited event, parent asleep while the child runs",
 	  inherited_times },
 	{ "time", "time_enabled of a task that sleeps", sleeping_task },
-	{ "time", "twice as many events as counters: shares of time", events_take_turns },
-	{ "time", "twice as many events as counters, in pairs: shares of time", pairs_take_turns },
+	{ "time", "twice as many events as counters: shares of time",
+	  .look_at = take_turns, .value = false },
+	{ "time", "twice as many events as counters, in pairs: shares of time",
+	  .look_at = take_turns, .value = true },
 	{ "time", "an exclusive event and another: shares of time", exclusive_and_other },
 	{ "time", "a pinned event and an exclusive one: shares of time", exclusive_and_pinned },
 	{ "time", "an event beside a pinned exclusive one", times_of_error },
