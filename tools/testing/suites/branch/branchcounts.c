@@ -261,9 +261,8 @@ static void judge_samples(struct group *g, unsigned int i)
 	struct sample s;
 
 	member_attr(&g->members[i], &attr);
-	while ((header = ring_next(&g->rings[i])))
-		if (sample_parse(header, &attr, &s))
-			judge(&v, g, header, &s);
+	while ((header = ring_next_sample(&g->rings[i], &attr, &s)))
+		judge(&v, g, header, &s);
 	ktap_diag("event %u: %u samples, %u branches, %u samples without counts", i, v.samples,
 		  v.entries, v.emptied);
 	expect_range("samples without counts", 0, v.samples / 10, v.emptied);

@@ -164,13 +164,10 @@ static void tally_address(struct tally *t, unsigned int task, u64 addr, bool cod
 
 static void look(struct watch *w, unsigned int task, struct tally *t)
 {
-	const struct perf_event_header *header;
 	struct sample s;
 	unsigned int n;
 
-	while ((header = ring_next(&w->ring))) {
-		if (header->type != PERF_RECORD_SAMPLE || !sample_parse(header, &w->attr, &s))
-			continue;
+	while (ring_next_sample(&w->ring, &w->attr, &s)) {
 		t->samples++;
 		tally_address(t, task, s.ip, true);
 		tally_address(t, task, s.addr, false);

@@ -180,16 +180,13 @@ static void close_group(int *fds, struct ring *rings)
 /* Count the samples of a member; @inside: those in the loop, for precise events at its branch. */
 static unsigned int samples_of(struct ring *ring, const struct member *m, unsigned int *inside)
 {
-	const struct perf_event_header *header;
 	struct perf_event_attr attr;
 	unsigned int samples = 0;
 	struct sample s;
 
 	member_attr(m, &attr);
 	*inside = 0;
-	while ((header = ring_next(ring))) {
-		if (!sample_parse(header, &attr, &s))
-			continue;
+	while (ring_next_sample(ring, &attr, &s)) {
 		samples++;
 		*inside += m->precise ? s.ip == (uintptr_t)at_jump :
 			   s.ip >= (uintptr_t)at_loop && s.ip <= (uintptr_t)at_straight;

@@ -108,12 +108,11 @@ static void judge_samples(const struct counts *g, struct ring *ring, const struc
 			  unsigned int least)
 {
 	u64 total = program_total(run, g->what[g->sampling]);
-	const struct perf_event_header *header;
 	unsigned int samples = 0, wrong = 0;
 	struct sample s;
 
-	while ((header = ring_next(ring))) {
-		if (!sample_parse(header, &g->attr, &s) || s.values[g->sampling] > total)
+	while (ring_next_sample(ring, &g->attr, &s)) {
+		if (s.values[g->sampling] > total)
 			continue;
 		samples++;
 		if (is_right(g, &s, run))
@@ -252,12 +251,11 @@ static void judge_metrics(struct ring *ring, const struct perf_event_attr *attr,
 			  const struct run *run)
 {
 	u64 total = program_total(run, INSTRUCTIONS);
-	const struct perf_event_header *header;
 	unsigned int samples = 0, wrong = 0;
 	struct sample s;
 
-	while ((header = ring_next(ring))) {
-		if (!sample_parse(header, attr, &s) || s.values[OF_INSTRUCTIONS] > total)
+	while (ring_next_sample(ring, attr, &s)) {
+		if (s.values[OF_INSTRUCTIONS] > total)
 			continue;
 		samples++;
 		if (is_metric_right(&s, run) || wrong++)

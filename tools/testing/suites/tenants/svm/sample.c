@@ -51,9 +51,7 @@ static struct seen look(const struct perf_event_attr *attr)
 	struct sample sample;
 	unsigned int i, mode;
 
-	while ((header = ring_next(&ring))) {
-		if (!sample_parse(header, attr, &sample))
-			continue;
+	while ((header = ring_next_sample(&ring, attr, &sample))) {
 		mode = header->misc & PERF_RECORD_MISC_CPUMODE_MASK;
 		seen.samples++;
 		seen.guest += is_guest(sample.ip);
