@@ -1,0 +1,71 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# traced - the function tracer records perf core and corepmu, NMI handlers too
+#
+# Live patches replace functions by the same hooks (ftrace).
+# shellcheck source=../../../lib/guest.sh
+. /corepmu/tests/guest.sh
+
+tracing=/sys/kernel/tracing
+
+# Trace all functions of perf core, and of the module.
+trace()
+{
+	echo 'perf_*' >$tracing/set_ftrace_filter &&
+		echo 'event_*' >>$tracing/set_ftrace_filter &&
+		echo ':mod:corepmu' >>$tracing/set_ftrace_filter &&
+		echo function >$tracing/current_tracer
+}
+
+# seen FUNCTION: check that the trace has a function.
+seen() { grep -q "$1 <-" $tracing/trace; }
+
+tracer_is_on()
+{
+	expect_true "the function tracer" trace && still_counts || return 1
+	for function in perf_event_exit_task corepmu_event_add corepmu_event_del; do
+		expect_true "$function in the trace" seen $function || return 1
+	done
+}
+
+# Print how many samples perf record takes of a workload.
+samples()
+{
+	perf record -o /tmp/perf.data -e "$PMU/$INSTRUCTIONS/u" -c 100003 workload >/dev/null 2>&1
+	perf script -i /tmp/perf.data -F ip 2>/dev/null | wc -l
+}
+
+samples_are_complete()
+{
+	periods=$(($(stat_count "$PMU/$INSTRUCTIONS/u" workload) / 100003))
+	expect_range "samples" $((periods - 1)) $((periods + 1)) "$(samples)" &&
+		expect_true "corepmu_handle_overflow in the trace" seen corepmu_handle_overflow
+}
+
+branches_are_recorded()
+{
+	need_extra branches
+	perf record -b -o /tmp/perf.data -e "$PMU/$CYCLES/u" -c 1000003 workload >/dev/null 2>&1 || return 1
+	expect_says "branches" '0x[0-9a-f]+/0x' "$(perf script -i /tmp/perf.data -F brstack 2>/dev/null)"
+}
+
+reload()
+{
+	rmmod corepmu && insmod "$MODULE" && still_counts
+}
+
+kernel_is_content()
+{
+	expect_not "the kernel's log" '\] WARNING: |BUG: |Oops|cut here' "$(dmesg)"
+}
+
+plan 5
+check "the PMU counts while its functions are traced" tracer_is_on
+check "no sample is lost" samples_are_complete
+check "samples have branches" branches_are_recorded
+check "unload and load under the tracer" reload
+check "the kernel logs no warning" kernel_is_content
+echo nop >$tracing/current_tracer
+rm -f /tmp/perf.data
+finish
