@@ -213,7 +213,7 @@ static inline bool compat_event_has_prog(const struct perf_event *event)
 #endif
 }
 
-/* PERF_SAMPLE_BRANCH_COUNTERS is new in 6.8; earlier, perf core rejects the bit. */
+/* 6.8 added PERF_SAMPLE_BRANCH_COUNTERS; earlier perf core rejects the bit. */
 #if COMPAT_HAVE_BR_STACK_CNTR
 #define COMPAT_SAMPLE_BRANCH_COUNTERS	PERF_SAMPLE_BRANCH_COUNTERS
 #else
@@ -261,8 +261,9 @@ void perf_prepare_header(struct perf_event_header *header, struct perf_sample_da
 
 /*
  * 6.5 adds a new PMU at the head of perf core's list ("perf/core: Rework forwarding of
- * {task|cpu}-clock events", which also gave struct perf_event its orig_type). Perf core then
- * offers a generic event without a PMU to the PMU that was registered last; before, to the first.
+ * {task|cpu}-clock events", which also gave struct perf_event its orig_type). From 6.5 on perf core
+ * offers a generic event without a PMU type to the PMU that was registered last; before 6.5, to the
+ * first.
  */
 #define COMPAT_NEWEST_PMU_FIRST			COMPAT_HAVE_NEWEST_PMU_FIRST
 
@@ -445,7 +446,7 @@ struct kvm_vcpu;
 #include <asm/msr.h>
 #include <asm/nmi.h>
 
-/* cpuid() left asm/processor.h for a header of its own in 6.16. */
+/* 6.16 moved cpuid() from asm/processor.h to a header of its own. */
 #include <asm/processor.h>
 #ifdef __has_include
 #if __has_include("asm/cpuid/api.h")

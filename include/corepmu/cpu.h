@@ -24,7 +24,10 @@ struct pt_regs;
 
 /* Bits of corepmu_cpu.trusted_others: registers that all counters share */
 #define COREPMU_TRUST_SHARED	BIT(0)
-/* Registers of branch records, precise samples, auto counter reload, and each extra register */
+/*
+ * Bits of single features: branch records, precise samples, auto counter reload, and each extra
+ * register
+ */
 #define COREPMU_TRUST_BRANCHES	BIT(1)
 #define COREPMU_TRUST_PRECISE	BIT(2)
 #define COREPMU_TRUST_ACR	BIT(3)
@@ -63,8 +66,8 @@ struct corepmu_extra_reg {
  * @stray: mask of counters that overflowed without an event, for the self-test
  * @irq: Linux IRQ number of this CPU's overflow interrupt
  * @feature_users: number of placed events with each of the features that start with the PMU
- * @features: the numbers above in one word. 0 if all are 0: then a start or stop of the PMU is one
- *	of the counters only
+ * @features: @feature_users as one word. If it is 0, a start or stop of the PMU only starts or
+ *	stops the counters
  * @branches: branch records of this CPU, NULL where the hardware has none
  * @shared_select: value of the register that selects events of several counters (x86: the fixed
  *	counters' control register)

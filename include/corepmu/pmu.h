@@ -220,7 +220,10 @@ int corepmu_check_period(struct perf_event *event, u64 value);
 u64 corepmu_counting_period(struct corepmu *pmu, const struct hw_perf_event *hwc, u64 counters);
 int corepmu_decode_cache(u64 config, unsigned int *cache, unsigned int *op, bool *miss);
 
-/* Save the call where no page is mapped: perf core would write a page that no process reads. */
+/*
+ * Update the user page only if a process has mapped it: otherwise perf core would write a page that
+ * no process reads.
+ */
 static inline void corepmu_update_userpage(struct perf_event *event)
 {
 	if (unlikely(READ_ONCE(event->rb)))

@@ -5,8 +5,8 @@
  * Common events count reads and writes together. Some CPUs also have model-specific events, which
  * count reads, writes or prefetches separately. The numbers are those of the built-in driver
  * (armv8_*_perf_cache_map[] in drivers/perf/arm_pmuv3.c of Linux 6.12). As there, the devicetree's
- * compatible string selects them; they are not available with ACPI. A common event that the CPU has
- * takes precedence.
+ * compatible string selects the model-specific numbers; with ACPI there are none. A common event
+ * that the CPU has takes precedence.
  */
 #include <linux/perf_event.h>
 

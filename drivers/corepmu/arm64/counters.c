@@ -17,8 +17,8 @@
  *
  * If CPUs are threads of one core, the cycle counter is unused: it also counts while a thread waits
  * for the other. With sampling=0 the driver neither requests nor enables an interrupt, and the
- * self-test checks counts only. As 32-bit counters are paired, six counters hold three events and
- * cycles.
+ * self-test checks counts only. Each event then needs 64 bits: six 32-bit counters hold three
+ * events, and the cycle counter holds a fourth.
  *
  * The registers of PMUv3p9 and of the instruction counter trap unless they are opened. The kernel's
  * boot code opens them at EL2 (asm/el2_setup.h, which Kbuild checks), and firmware at EL3
@@ -95,9 +95,9 @@ static void pmuv3_disable(struct corepmu_cpu *cpuc)
 }
 
 /*
- * Write the registers that all counters share and that nothing else writes. Called when an event
- * comes to a counter whose registers other software may have written. Counters without an event, or
- * enabled by other software, are disabled; the start of the PMU enables the active ones.
+ * Write the registers that all counters share, before an event is placed on a counter whose
+ * registers other software may have written. Disable all counters that are not active: other
+ * software may have enabled them. The next start of the PMU enables the active ones.
  */
 static void write_shared(struct corepmu_cpu *cpuc)
 {
@@ -117,8 +117,8 @@ static __always_inline bool is_trusted(const struct corepmu_cpu *cpuc, int idx)
 }
 
 /*
- * Check whether the event must write the shared registers: it is the first on an untrusted counter
- * since perf core disabled the PMU.
+ * Check whether to call write_shared() before an event is placed: the counter is untrusted, and
+ * write_shared() has not run since perf core disabled the PMU.
  */
 static __always_inline bool must_write_shared(const struct corepmu_cpu *cpuc, int idx)
 {
@@ -160,7 +160,7 @@ static noinline u64 pmuv3_read(struct corepmu_cpu *cpuc, struct hw_perf_event *h
 	return read_counter(hwc->idx);
 }
 
-/* Inline, so that the update of most events calls no function */
+/* Inline, so that most updates of an event call no function */
 static __always_inline u64 read_single(struct corepmu_cpu *cpuc, struct hw_perf_event *hwc)
 {
 	return pmuv3_read_counter(hwc->idx);

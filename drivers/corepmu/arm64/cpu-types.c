@@ -7,10 +7,10 @@
  * (drivers/perf/arm_pmu_acpi.c). Offline CPUs are checked when they come online, see pmuv3_joins().
  *
  * The driver probes a CPU that comes online, sets it up and then adds it to supported_cpus; until
- * then perf core rejects events there. A new CPU uses the same PPI as the others. An SPI of a new
- * CPU could only be identified while the CPU is online, by MPIDR_EL1: such a CPU gets no events. An
- * SPI of the wrong CPU gives the self-test no overflow interrupt, and the module does not load.
- * (The built-in driver takes the interrupt on the other CPU.)
+ * then perf core rejects events there. A new CPU uses the same PPI as the others. An SPI belongs to
+ * one CPU, and only an online CPU tells its MPIDR_EL1, which the MADT uses. So a new CPU with an
+ * SPI gets no events. An SPI of the wrong CPU gives the self-test no overflow interrupt, and the
+ * module does not load. (The built-in driver takes the interrupt on the other CPU.)
  */
 #define pr_fmt(fmt) "corepmu: " fmt
 
@@ -61,7 +61,7 @@ void pmuv3_note_cpus(struct cpumask *cpus)
 }
 
 /**
- * pmuv3_cpu_type_take() - make a PMU that of the first CPU's type
+ * pmuv3_cpu_type_take() - give a PMU the type of the first CPU in @left
  * @pmuv3: the PMU; its midr and supported_cpus are set, and it is added to pmuv3_cpu_types
  * @left: CPUs of pmuv3_note_cpus() without a PMU, at least one; CPUs of the type are removed
  *

@@ -133,8 +133,9 @@ unsigned int pmuv3_threshold_max(const struct pmuv3 *pmuv3)
 }
 
 /*
- * FEAT_PMUv3_TH, D13.7: count only if the event's increment compares to a threshold. With threshold
- * 0 the other threshold fields have no effect: Documentation/arch/arm64/perf.rst.
+ * FEAT_PMUv3_TH, D13.7: count only in cycles in which the event's increment passes a comparison
+ * with the threshold. With threshold 0 the other threshold fields have no effect:
+ * Documentation/arch/arm64/perf.rst.
  */
 static int encode_threshold(struct pmuv3 *pmuv3, const struct perf_event_attr *attr,
 			    struct hw_perf_event *hwc)
@@ -215,8 +216,8 @@ static u64 event_counters(struct corepmu *pmu, struct hw_perf_event *hwc, bool i
 }
 
 /*
- * Check for bits that no file of format/ names. Generic events pass: programs leave arbitrary
- * values in the union of config1 and config2 with a breakpoint's address and length. Like the
+ * Check for bits that no file of format/ names. Generic events pass: config1 and config2 share
+ * memory with a breakpoint's address and length, where programs leave arbitrary values. Like the
  * built-in driver, corepmu then uses only the named bits of config1.
  */
 static bool has_unknown_bits(const struct perf_event_attr *attr)
@@ -228,11 +229,11 @@ static bool has_unknown_bits(const struct perf_event_attr *attr)
 }
 
 /*
- * Return PMCCNTR_EL0 or PMICNTR_EL0 if the event may use it. PMCCNTR_EL0 counts a clock that may
- * run while the CPU waits, such as the clock of a core with several threads (DDI 0487, D13.1.3).
- * There an event counter counts cycles, as in armv8pmu_can_use_pmccntr() in
- * drivers/perf/arm_pmuv3.c. An event with branch records may not use PMCCNTR_EL0 either: the
- * overflow of this counter does not pause BRBE.
+ * Return the mask of the cycle counter (PMCCNTR_EL0) or the instruction counter (PMICNTR_EL0) if
+ * the event may use it, else 0. PMCCNTR_EL0 counts a clock that may run while the CPU waits, such
+ * as the clock of a core with several threads (DDI 0487, D13.1.3). On such CPUs an event counter
+ * counts cycles, as in armv8pmu_can_use_pmccntr() in drivers/perf/arm_pmuv3.c. An event with branch
+ * records may not use PMCCNTR_EL0 either: the overflow of this counter does not pause BRBE.
  */
 static u64 dedicated_counter(struct corepmu *pmu, const struct hw_perf_event *hwc,
 			     unsigned int number)

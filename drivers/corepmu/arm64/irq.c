@@ -340,8 +340,8 @@ irqreturn_t pmuv3_interrupt(int irq, void *dev)
 }
 
 /*
- * Check whether the interrupt of @cpu is a PPI that an earlier CPU, or an earlier CPU type, has
- * too. Then the interrupt is requested and freed for the earlier one.
+ * Check whether an earlier CPU of this PMU, or an earlier CPU type, has the same interrupt (a PPI).
+ * The driver requests and frees that PPI only once, for the earlier one.
  */
 static bool is_repeated(struct pmuv3 *pmuv3, int cpu)
 {
@@ -425,7 +425,10 @@ static void free_irqs_below(struct pmuv3 *pmuv3, int end)
 	}
 }
 
-/* Returns the CPU whose interrupt could not be requested, with all others freed; or nr_cpu_ids. */
+/*
+ * Request the interrupts of all CPUs. Return nr_cpu_ids; or, after an error, the CPU that has
+ * failed, with all interrupts freed.
+ */
 static int request_irqs(struct pmuv3 *pmuv3, int *error)
 {
 	int cpu;

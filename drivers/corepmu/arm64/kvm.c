@@ -66,8 +66,8 @@ bool (*pmuv3_kvm_set_pmuserenr)(u64 value);
 static DEFINE_PER_CPU(u64, filtered_counters);
 
 /*
- * Return the bits of PMEVTYPER<n>_EL0 for the present moment, of an event with PMUV3_HOST_ALONE or
- * PMUV3_GUESTS_ALONE.
+ * Return the bits of PMEVTYPER<n>_EL0 for an event with PMUV3_HOST_ALONE or PMUV3_GUESTS_ALONE:
+ * whether it counts depends on whether this CPU is running a guest.
  */
 static u64 filter_now(u64 config)
 {

@@ -151,7 +151,7 @@ extern const struct pmuv3_cache_event pmuv3_thunderx_events[];
 extern const struct pmuv3_cache_event pmuv3_vulcan_events[];
 int pmuv3_map_cache(const struct pmuv3 *pmuv3, u64 config);
 
-/* brbe.c */
+/* brbe/core.c */
 void pmuv3_describe_branches(struct pmuv3 *pmuv3);
 int pmuv3_setup_branches(struct pmuv3 *pmuv3);
 

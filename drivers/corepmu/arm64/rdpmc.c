@@ -170,8 +170,8 @@ static void user_switch_cpu(void *unused)
  * pmuv3_rdpmc_gone() - remove the access of a closed event's task: the backend's rdpmc_gone()
  * @pmu: the PMU
  *
- * perf core does not enable the PMU when an event that was not counting goes. The event's task may
- * run on a CPU of another type. Process context.
+ * perf core does not enable the PMU when an event is closed that was not counting. The event's task
+ * may run on a CPU of another type. Process context.
  */
 void pmuv3_rdpmc_gone(struct corepmu *pmu)
 {

@@ -28,7 +28,10 @@
 #define PMEVTYPER_TH		GENMASK_ULL(43, 32)
 #define PMEVTYPER_TC		GENMASK_ULL(63, 61)
 
-/* Software bits of an event's config: it counts only the host, or only guests; in no register */
+/*
+ * Software bits of an event's config, never written to a register: count only the host, or only
+ * guests
+ */
 #define PMUV3_HOST_ALONE	BIT_ULL(44)
 #define PMUV3_GUESTS_ALONE	BIT_ULL(45)
 

@@ -12,8 +12,8 @@
  *
  * The driver sets EN_LBR_LOG in the event's selector. It clears the records when such an event is
  * placed or moved, since their counts belong to the counter's previous event. On CPUs without such
- * counters the flag is EINVAL, after which perf retries without it. An event that is more than an
- * event number and a unit mask is EINVAL too. The built-in driver
+ * counters, an event with the flag fails with EINVAL, and perf retries without the flag. An event
+ * that sets more than an event number and a unit mask fails with EINVAL, too. The built-in driver
  * (intel_pmu_lbr_counters_reorder()) forgets the counts after one sample: a second event that
  * overflows in the same interrupt has none. For a disabled event, whose counter number is -1, the
  * built-in driver shifts by a negative number.
@@ -33,7 +33,7 @@ static bool is_counted(const struct perf_event *event, const struct pmu *pmu)
 	return event->pmu == pmu && (event->hw.flags & COREPMU_EVENT_BRANCH_COUNTERS);
 }
 
-/* Return the number of events with counts that are already open in the group of sibling @event. */
+/* Return how many open events with counts the group of @event, a new sibling, already has. */
 static unsigned int nr_counted(const struct perf_event *event)
 {
 	struct perf_event *leader = event->group_leader, *sibling;
@@ -59,7 +59,8 @@ static bool leader_has_branches(const struct perf_event *event)
  * corepmu_branch_encode_counted() - check an event with PERF_SAMPLE_BRANCH_COUNTERS
  * @pmu: the PMU
  * @event: the event, which is being opened
- * @wanted: COREPMU_BRANCH_* that the event wants; without a branch type it gets the leader's types
+ * @wanted: COREPMU_BRANCH_* that the event wants; if it has no branch type, the function adds the
+ *	leader's types
  *
  * The errno is EINVAL, as on a kernel without PERF_SAMPLE_BRANCH_COUNTERS: perf then tries without
  * it. Process context.

@@ -38,7 +38,10 @@ static bool copy_type(struct corepmu_branch_list *list, unsigned int i)
 			continue;
 		entry->from = other->from;
 		list->shift[i] = list->shift[j];
-		/* An NMI's sample takes the address as corrected once the record has a type. */
+		/*
+		 * Write the type last: an NMI's sample takes the address of a record with a type as
+		 * corrected.
+		 */
 		barrier();
 		list->type[i] = list->type[j];
 		return true;
@@ -57,7 +60,7 @@ static void find_type(const struct corepmu_branch_backend *backend,
 		list->type[i] = COREPMU_BRANCH_ABORT;
 		return;
 	}
-	/* Types that the hardware knows depend on more than addresses. */
+	/* Copy only if all types are decoded: hardware types depend on more than the addresses. */
 	if (backend->decodes_all && copy_type(list, i))
 		return;
 	list->type[i] = backend->decode(entry);
@@ -132,8 +135,8 @@ static u64 bits_wanted(u64 wanted)
 }
 
 /*
- * Event counts that a sample shows for each branch: @nr counts, of the events on @counters; none if
- * @nr is 0. @counts: result, one word per branch.
+ * Event counts that a sample shows for each branch. @nr: counts per branch, or 0 for none.
+ * @counters: counters of the counted events. @counts: result, one word per branch.
  */
 struct counted {
 	u64		*counts;
@@ -213,7 +216,10 @@ static bool gets_all(const struct corepmu_branch_backend *backend,
 	if ((wanted & each) || wanted != branches->wanted || backend->decodes_all ||
 	    list->nr > event->attr.sample_max_stack)
 		return false;
-	/* The event must want all of bits, or none; a CPU with transactions always reads flags. */
+	/*
+	 * Without a copy the sample shows both of FLAGS and CYCLES if they were read, so the event
+	 * must want both or none. A CPU with transactions always reads FLAGS.
+	 */
 	if ((wanted & bits) != bits &&
 	    ((wanted & bits) || (backend->offers & COREPMU_BRANCH_ANY_TX)))
 		return false;

@@ -22,9 +22,10 @@
 u64 corepmu_start_near_wrap;
 
 /*
- * A reader updates prev_count; an NMI then interrupts the reader before it adds the counts. The NMI
- * finds the period unfinished, and sets the counter to the rest of the period. Set the counter to
- * overflow with its next count: that overflow ends the period.
+ * Set the counter to overflow with its next count, which ends a period that an NMI has missed. The
+ * race: a reader updates prev_count; an NMI comes before the reader adds the counts. The NMI takes
+ * the period for unfinished and sets the counter to a whole rest, although the period ends with the
+ * reader's counts.
  *
  * An NMI for an overflow before the stop may come late: between the writes of prev_count and the
  * counter. So the event is marked stopped meanwhile, and the late NMI ignores the event.
@@ -54,12 +55,12 @@ static void overflow_soon(struct corepmu_cpu *cpuc, struct perf_event *event)
  *
  * IRQs off.
  *
- * The NMI came before the exchange: the NMI added the counts up to the overflow, and set the
- * counter for the next period, to the value that prev_count had, @prev. So the exchange succeeded,
- * with @now from before the NMI: set prev_count back to @prev, and update the event again.
+ * If the NMI came between the read of the counter and the exchange, @now is stale. The NMI added
+ * the counts up to the overflow, and started the next period from a value equal to @prev: so the
+ * exchange succeeded. Set prev_count back to @prev, and update the event again.
  *
- * The NMI came after the exchange: the NMI added the counts since @now. The counts from @prev to
- * @now are still missing: add them.
+ * If the NMI came after the exchange, it added the counts since @now. The counts from @prev to @now
+ * are still missing: add them.
  */
 void corepmu_count_overtaken(struct perf_event *event, u64 prev, u64 now)
 {
@@ -81,8 +82,9 @@ void corepmu_count_overtaken(struct perf_event *event, u64 prev, u64 now)
  * @event: an event whose counter overflowed; a limiter on any CPU throttled it or its parent
  *
  * The minimum period drops if this CPU's limiter has relaxed. If perf core chooses the period
- * (attr.freq), raise the period to the minimum. Perf core would take a period that is only
- * stretched for a low rate of events, and choose a still shorter one. From the overflow interrupt.
+ * (attr.freq), raise the period to the minimum. If only the counter were set to the minimum, perf
+ * core would see a low rate of events, and choose a still shorter period. From the overflow
+ * interrupt.
  */
 void corepmu_counter_limit(struct corepmu_cpu *cpuc, struct perf_event *event)
 {

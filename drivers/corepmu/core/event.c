@@ -173,7 +173,8 @@ u64 corepmu_counting_period(struct corepmu *pmu, const struct hw_perf_event *hwc
  * x86_perf_event_set_period() and armpmu_event_set_period(). The period is the same on every
  * counter that the event may move to. perf_event_mmap_page.offset equals this period until the
  * event is reset, and a reader in user space sees a positive number in pmc_width bits. An event
- * that asks for a width may be placed on some counters only: the narrowest of these counts.
+ * that asks for a width may be placed on some counters only: the narrowest of these sets the
+ * period.
  */
 static void set_counting_period(struct corepmu *pmu, struct hw_perf_event *hwc)
 {

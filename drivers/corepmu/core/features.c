@@ -2,9 +2,9 @@
 /*
  * corepmu: features of events: call the functions of the features that an event or a CPU has
  *
- * An event has a flag for each of its features. For each feature that starts with the PMU,
- * corepmu_cpu.feature_users has the number of events on the CPU. Features are visited by number.
- * Without a feature none of these functions is called.
+ * An event has a flag for each of its features. Some features start and stop with the PMU:
+ * corepmu_cpu.feature_users counts the events on the CPU that have such a feature. Functions visit
+ * features in the order of their numbers. Without a feature none of these functions is called.
  *
  * Each function of a hot path is a static call for each feature, since an indirect call costs more
  * than most of the features' functions.
@@ -76,8 +76,8 @@ static void *fits(const struct corepmu_backend *backend, unsigned int nr)
  * corepmu_features_use() - make the static calls call the features of @backend
  * @backend: the backend of this machine
  *
- * Process context, before any PMU is registered. The update of a static call that has its function
- * already costs nothing.
+ * Process context, before any PMU is registered. Updating a static call that already calls the
+ * right function costs nothing.
  */
 void corepmu_features_use(const struct corepmu_backend *backend)
 {
@@ -129,7 +129,7 @@ do {									\
 
 /**
  * corepmu_features_start_cpu() - start the features of this CPU's events, then the counters
- * @cpuc: this CPU's state; its features is not 0
+ * @cpuc: this CPU's state, with a feature in use
  *
  * From corepmu_start_cpu().
  */
@@ -143,7 +143,7 @@ void corepmu_features_start_cpu(struct corepmu_cpu *cpuc)
 
 /**
  * corepmu_features_stop_cpu() - stop the counters, then the features of this CPU's events
- * @cpuc: this CPU's state; its features is not 0
+ * @cpuc: this CPU's state, with a feature in use
  *
  * From corepmu_stop_cpu().
  */
@@ -156,7 +156,7 @@ void corepmu_features_stop_cpu(struct corepmu_cpu *cpuc)
 
 /**
  * corepmu_features_interrupt() - prepare the features of this CPU's events for an interrupt
- * @cpuc: this CPU's state; its features is not 0
+ * @cpuc: this CPU's state, with a feature in use
  *
  * From corepmu_overflow_begin().
  */
@@ -177,7 +177,7 @@ void corepmu_features_sched_task(bool sched_in)
 
 	if (!cpuc)
 		return;
-	/* Samples of feature 1 may show what feature 0 is about to discard. */
+	/* Feature 1 first: its samples may show what feature 0 then discards. */
 	CALL(sched_task, 1, sched_in);
 	CALL(sched_task, 0, sched_in);
 }

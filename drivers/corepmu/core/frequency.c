@@ -50,7 +50,7 @@
 #define KNOWN_AFTER_NS		(10 * NSEC_PER_USEC)
 /* The longest time that running_ns() returns, so that products fit into 64 bits */
 #define LONGEST_NS		(16 * NSEC_PER_SEC)
-/* An event that has run for two ticks has run for a whole one. */
+/* Two ticks of running time contain at least one whole tick. */
 #define YOUNG_NS		(2 * TICK_NSEC)
 
 static u32 per_second(const struct perf_event_attr *attr)
@@ -88,9 +88,9 @@ static int settled_mark(const struct perf_event *event)
  * corepmu_freq_open() - set the first period of an event with a frequency
  * @event: an event that is being opened, encoded
  *
- * Whatever the event counts, its period is the one for cycles: the rate is to be known before the
- * period ends. The period is one less than a round number, so that samples do not keep step with
- * the workload. A child gets its parent's period instead (inherit_event() in
+ * Every event starts with the period for cycles, the longest guess, so that the driver knows the
+ * rate before the period ends. The period is one less than a round number, so that samples do not
+ * keep step with the workload. A child gets its parent's period instead (inherit_event() in
  * kernel/events/core.c), and is young too: its rate may be another one. Process context.
  */
 void corepmu_freq_open(struct perf_event *event)

@@ -55,10 +55,10 @@
 #include <corepmu/pmu.h>
 
 #define LIMITER_FORGET_NS	(100 * COREPMU_LIMITER_WINDOW_NS)
-/* Overflows take too much of a window, or too much from LIMITER_LONG_LEFT on: 1/3, 1 - 1/4 */
+/* Overflows take too much: above 1/3 of a window; from LIMITER_LONG_LEFT on, above 1 - 1/4 */
 #define LIMITER_BUSY		3
 #define LIMITER_STARVED		4
-/* Overflows take little of a window: 1/12, and 1/24 if none came in user space */
+/* Overflows take little: below 1/12 of a window; below 1/24 if none came in user space */
 #define LIMITER_CALM		12
 #define LIMITER_CALM_IN_KERNEL	24
 /* max_irq_ns grows by 1/2, and shrinks by 1/8 with an interrupt that takes less than 1/4 of it. */
@@ -96,7 +96,7 @@ static struct perf_event *most_interrupting(const struct corepmu_cpu *cpuc)
 	return most;
 }
 
-/* Return the period to which the limiter stretches shorter ones of @event. */
+/* Return the minimum period of @event: the limiter stretches shorter periods to it. */
 static s64 limiter_min_period(const struct corepmu_cpu *cpuc, const struct perf_event *event)
 {
 	s64 least = cpuc->limiter.min_left;
@@ -158,8 +158,8 @@ static noinline void limiter_log_begin(struct corepmu_cpu *cpuc)
 }
 
 /*
- * Periods are no longer stretched: each throttled event has its own period again from its next
- * overflow on, see corepmu_counter_limit(). From the overflow interrupt.
+ * Log that the limiter stretches no more periods. From its next overflow on each throttled event
+ * has its own period again, see corepmu_counter_limit(). From the overflow interrupt.
  */
 static noinline void limiter_log_end(struct corepmu_cpu *cpuc)
 {

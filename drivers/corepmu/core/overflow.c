@@ -209,6 +209,8 @@ void corepmu_limiter_exclude_irq(struct corepmu_cpu *cpuc)
 {
 	u64 took = sched_clock() - cpuc->overflow_start;
 
-	/* corepmu_limiter_account() adds the whole time later, up to max_irq_ns. */
+	/*
+	 * Subtract what corepmu_limiter_account() adds later: the whole time, at most max_irq_ns.
+	 */
 	cpuc->limiter.busy_ns -= min(took, cpuc->limiter.max_irq_ns);
 }

@@ -229,11 +229,11 @@ static __always_inline void active_changed(struct corepmu_cpu *cpuc)
  * then writes its old value and would start that event again. So add_active() changes the mask in
  * one step.
  *
- * Perf core may stop this event, when it throttles the group (from Linux 6.16 on,
- * perf_event_throttle_group()). While this event's state is stopped, corepmu_event_stop() does
- * nothing: the event counts on until the next tick ends the throttling. If this function set the
- * state first, the NMI would clear the counter's bit in active before this function sets the bit.
- * The event would then count although its state is stopped.
+ * Perf core may also stop this event, when it throttles the group (from Linux 6.16 on,
+ * perf_event_throttle_group()). So this function sets the bit in active first, and the state last.
+ * An NMI in between finds the event stopped and does nothing: the event counts until the next tick
+ * ends the throttling. In the reverse order the NMI would clear the bit before this function sets
+ * it, and a stopped event would count.
  */
 static __always_inline void event_resume(struct corepmu_cpu *cpuc, struct perf_event *event,
 					 u64 counters)

@@ -79,8 +79,8 @@ void corepmu_free(struct corepmu *pmu)
 }
 
 /*
- * Return the PMU's name. The name of the CPU type is appended; PMUs of CPU types without names, but
- * for the first PMU, are numbered.
+ * Return the PMU's name: name=, with the name of the CPU type appended. If CPU types have no names,
+ * all PMUs but the first have a number appended.
  */
 static const char *pmu_name(const struct corepmu *pmu)
 {

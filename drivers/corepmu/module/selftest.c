@@ -131,7 +131,7 @@ static bool self_test_round(struct self_test *test, struct corepmu_cpu *cpuc, u6
 	self_test_start(cpuc, counters);
 	do {
 		moved = self_test_look(cpuc, counters);
-		/* Mispredict branches: Skymont's fixed counter 4 counts no other work. */
+		/* Mispredict branches: nothing else here counts on Skymont's fixed counter 4. */
 		if (prandom_u32_state(&random) & 1)
 			cpu_relax();
 		if (ktime_get_ns() >= deadline)

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/*
- * corepmu: x86: access to registers, and to what else the CPU is asked
- */
+/* corepmu: x86: access to registers, CPU topology and instruction bytes */
 #ifndef _COREPMU_X86_ACCESS_H
 #define _COREPMU_X86_ACCESS_H
 
@@ -182,7 +180,7 @@ static inline unsigned long x86_entering_sp(const struct pt_regs *regs)
 }
 
 /**
- * x86_entering_regs() - get the user's registers of an NMI in SYSCALL entry code: entering_regs()
+ * x86_entering_regs() - get the user's registers of an NMI in SYSCALL entry code
  * @regs: kernel registers at the NMI
  * @user: filled in with the user's registers
  *

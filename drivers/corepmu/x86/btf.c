@@ -52,7 +52,7 @@ static bool types_open(struct types *types, unsigned long start, unsigned long s
 	return types->strings_len && !types->strings[types->strings_len - 1];
 }
 
-/* Return the number of bytes after struct btf_type; SIZE_MAX for an unknown kind. */
+/* Return the number of bytes that follow a struct btf_type of this kind; SIZE_MAX if unknown. */
 static size_t types_tail(const struct btf_type *type)
 {
 	size_t nr = BTF_INFO_VLEN(type->info);

@@ -4,8 +4,9 @@
  *
  * arch_perf_update_userpage() copies x86_pmu.cntval_bits to pmc_width of an event's page. Without
  * the built-in driver the member is 0. The type of x86_pmu is private to the kernel
- * (arch/x86/events/perf_event.h), so the driver must find the member's address. BTF has it (btf.c).
- * Without BTF, the driver decodes the function: the member is its only operand in x86_pmu.
+ * (arch/x86/events/perf_event.h), so the driver must find the member's address. BTF has the
+ * member's offset (btf.c). Without BTF, the driver decodes arch_perf_update_userpage(): its only
+ * operand within x86_pmu is this member.
  */
 #define pr_fmt(fmt) "corepmu: " fmt
 

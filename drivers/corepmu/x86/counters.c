@@ -178,7 +178,10 @@ static void select_fixed(struct corepmu_cpu *cpuc, int idx, u64 bits)
 	cpuc->trusted |= FIXED_COUNTERS;
 }
 
-/* Clear the selection of a merged pair's odd counter, which is disabled; its event has left. */
+/*
+ * Clear the selection of a merged pair's odd counter after the pair's event was deleted. The
+ * counter is disabled.
+ */
 static noinline void end_merge(struct corepmu_cpu *cpuc, int idx)
 {
 	x86_write_select(to_x86(cpuc->pmu), idx, 0);
@@ -333,7 +336,10 @@ static bool is_plain(const struct hw_perf_event *hwc)
 static noinline void update_otherwise(struct corepmu_cpu *cpuc, struct perf_event *event,
 				      bool nmi_safe)
 {
-	/* A precise event has a record of its own: the drain may come later. */
+	/*
+	 * Drain the records first: they may have this counter's value. A precise event needs no
+	 * drain here: its own record has the count.
+	 */
 	if ((event->hw.flags & (EVENT_RECORDED | COREPMU_EVENT_PRECISE)) == EVENT_RECORDED)
 		x86_pebs_drain_recorded(cpuc);
 	if ((event->hw.flags & (COREPMU_EVENT_LARGE | COREPMU_EVENT_ACR)) &&

@@ -249,7 +249,7 @@ static void encode_readers(const struct x86_desc *desc, struct perf_event *event
 		hwc->flags |= x86_rdpmc_flags();
 }
 
-/* Check whether an event uses config1 to config3 as far as they are set. */
+/* Check whether the event uses each of config1 to config3 that is not 0. */
 static bool uses_config1(const struct x86_desc *desc, const struct perf_event_attr *attr,
 			 u64 config)
 {

@@ -33,7 +33,10 @@ static int describe(struct x86_desc *desc)
 		return -ENODEV;
 	}
 
-	/* Overflows come as VIRQ_XENPMU: xen_pmu_irq_handler() calls x86_pmu.handle_irq() alone. */
+	/*
+	 * Xen PV raises overflows as VIRQ_XENPMU: xen_pmu_irq_handler() calls only the built-in
+	 * driver's x86_pmu.handle_irq().
+	 */
 	if (boot_cpu_has(X86_FEATURE_XENPV)) {
 		pr_err("a Xen PV domain: Xen delivers overflow interrupts to the built-in driver only; boot without Xen, or as a PVH or HVM domain\n");
 		return -ENODEV;
@@ -187,7 +190,10 @@ static void choose_backend(bool shares_counters)
 		/* KVM gives guests a virtual PMU only if the built-in driver is present. */
 		if (shares_counters)
 			desc->pmu->capabilities |= COMPAT_PMU_CAP_MEDIATED_VPMU;
-		/* The same raw event number is another event on another CPU type. */
+		/*
+		 * Only the first CPU type takes raw events: on other types the same number is
+		 * another event.
+		 */
 		desc->pmu->secondary = i;
 	}
 }

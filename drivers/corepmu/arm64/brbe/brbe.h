@@ -73,9 +73,9 @@
 #define BRBE_BRB_IALL		sys_reg(1, 1, 7, 2, 4)
 
 /*
- * Encoding of the record registers of a bank. Bits 3:0 of the record's number are CRm, bits 11:8 of
- * the register's encoding; bit 4 is the highest bit of op2, bit 7. So the number is shifted by 8
- * and by 3, and masked.
+ * Place a record's number in the encoding of its registers: bits 3:0 of the number are CRm (bits
+ * 11:8 of the encoding), and bit 4 is the highest bit of op2 (bit 7). The product shifts the number
+ * by 8 and by 3.
  */
 #define BRBE_BANK_RECORDS	32
 #define BRBE_RECORD(n)		(((n) * 0x108) & 0xf80)
@@ -93,7 +93,7 @@ static inline void brbe_write_cr(u64 value)
 	write_sysreg_s(value, BRBE_BRBCR_EL1);
 }
 
-/* EL1's register, when the kernel runs at EL2 and the name BRBCR_EL1 means BRBCR_EL2 */
+/* Write EL1's register from EL2, where VHE gives the name BRBCR_EL1 to EL2's register */
 static inline void brbe_write_cr_el12(u64 value)
 {
 	write_sysreg_s(value, BRBE_BRBCR_EL12);
@@ -119,7 +119,7 @@ static inline void brbe_invalidate_all(void)
 #endif
 }
 
-/* The instruction encodes the register's number: the cases of event counters, and one more. */
+/* The instruction encodes the record's number. Reuse the cases of event counters, and add one. */
 #define BRBE_SWITCH(n, access)						\
 	do {								\
 		if ((n) == BRBE_BANK_RECORDS - 1)			\

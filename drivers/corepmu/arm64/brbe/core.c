@@ -241,7 +241,7 @@ static void brbe_read(struct corepmu_cpu *cpuc, struct corepmu_branch_list *list
 	list->nr = min(first, cpuc->pmu->nr_branches) + valid;
 }
 
-/* Never needed: all records have a branch type. */
+/* Never called: each BRBE record has its branch type. */
 static u32 brbe_decode(struct perf_branch_entry *entry)
 {
 	return COREPMU_BRANCH_UNKNOWN;

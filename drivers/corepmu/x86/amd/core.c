@@ -221,7 +221,7 @@ static unsigned int event_code(u64 config)
 /* Event select 0xyz: y is the core's unit that the event belongs to. */
 #define F15H_UNIT	GENMASK(7, 4)
 
-/* Return the counters of an event: those of its unit, @counters, except for a few events. */
+/* Return the counters of an event: @counters, those of its unit, except for a few events. */
 static u64 f15h_exception(unsigned int event, u8 umask, u64 counters)
 {
 	switch (event) {
@@ -304,8 +304,8 @@ static u64 amd_allowed_counters(const struct x86_desc *desc, u64 config)
 
 /*
  * Before the core extension, the cores shared the northbridge's counters: two cores with a
- * northbridge event on the same counter would miscount. amd_is_nb_event() in
- * arch/x86/events/amd/core.c
+ * northbridge event on the same counter would miscount. See amd_is_nb_event() in
+ * arch/x86/events/amd/core.c.
  */
 static bool is_northbridge(u64 config)
 {

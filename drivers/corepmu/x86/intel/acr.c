@@ -11,8 +11,8 @@
  *
  * A counter's register IA32_PMC_GPn_CFG_B has the counters of the named events. The driver writes
  * the register when the PMU is started, since then all events are placed. What an event has counted
- * before a reload is lost: the event's count is the distance of its counter from where the counter
- * first began, as with the built-in driver.
+ * before a reload is lost: the event's count is the counter's value less its first start value, as
+ * with the built-in driver.
  *
  * The driver writes no reload register from an NMI, and clears the registers when the last ACR
  * event loses its counter. Selected events are limited to counters that can cause a reload, also if
@@ -195,7 +195,7 @@ static int check_group(const struct x86_desc *desc, struct perf_event *event)
 	mine++;
 	if (!named)
 		return 0;
-	/* acr_mask numbers the members of the group; perf tool and built-in driver agree. */
+	/* perf and the built-in driver number the members of the group, and so does acr_mask. */
 	if (!is_ours(event, leader) || (other && named_by(event)))
 		return corepmu_refuse(-EINVAL,
 				      "config2 %#llx: acr_mask numbers group members: take events of other PMUs out of the group",

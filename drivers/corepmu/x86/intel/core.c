@@ -7,8 +7,8 @@
  * 0x23 enumerates the counters. uarch.c has the event constraints of each microarchitecture.
  *
  * If microcode uses counter 3 while a transaction runs (TSX_FORCE_ABORT), the driver never uses
- * this counter. There is no allow_tsx_force_abort, by which the built-in driver aborts transactions
- * instead.
+ * this counter. The driver lacks the built-in driver's sysfs file allow_tsx_force_abort, which
+ * makes transactions abort instead.
  */
 #define pr_fmt(fmt) "corepmu: " fmt
 
@@ -133,13 +133,13 @@ static u64 intel_allowed_counters(const struct x86_desc *desc, u64 config)
 }
 
 /*
- * Events that also need a value in an extra register that extra-regs.c cannot set. Other software
- * may have written the register, so these events are rejected. Codes and registers: struct
- * extra_reg in arch/x86/events/intel/core.c, and "MSRIndex" in perf's event lists. On other
- * microarchitectures the same code may be an event without an extra register. So each row has the
- * microarchitectures (@uarches), a CPU feature that must be present (@with) or absent (@without); 0
- * means any. On an unknown microarchitecture a row applies to all @uarches.
- * scripts/generate/intel-counters compares these rows with the lists.
+ * Events to reject: they also need a value in an extra register that extra-regs.c cannot set, and
+ * that other software may have written. Codes and registers: struct extra_reg in
+ * arch/x86/events/intel/core.c, and "MSRIndex" in perf's event lists. On other microarchitectures
+ * the same code may be an event without an extra register. So each row has the microarchitectures
+ * (@uarches), a CPU feature that must be present (@with) or absent (@without); 0 means any. On an
+ * unknown microarchitecture a row applies to all @uarches. scripts/generate/intel-counters compares
+ * these rows with the lists.
  */
 #define ALL_UARCHES	GENMASK(NR_UARCHES - 1, 0)
 #define NHM_TO_WSM	GENMASK(UARCH_WESTMERE, UARCH_NEHALEM)

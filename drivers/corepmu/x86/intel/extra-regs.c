@@ -470,7 +470,10 @@ static bool is_alike(const struct x86_desc *desc, unsigned int reg, unsigned int
 	return (desc->extra_regs & BIT(other)) && !(value & ~bits_of(event));
 }
 
-/* With @held, check whether events use @reg with the same value; without, whether none uses it. */
+/*
+ * Check whether one more event can use @extra_reg. With @held: other events use the register with
+ * the same @value. Otherwise: no event uses it.
+ */
 static bool is_free(const struct corepmu_extra_reg *extra_reg, u64 value, bool held)
 {
 	return held ? extra_reg->users && extra_reg->value == value : !extra_reg->users;

@@ -278,7 +278,8 @@ u64 intel_general_counters(const struct intel_uarch *uarch, u64 config)
 }
 
 /**
- * intel_unlisted_counters() - the same for an event that is not in intel_uarch.codes
+ * intel_unlisted_counters() - return the general-purpose counters of an event that is not in
+ * intel_uarch.codes
  * @uarch: the microarchitecture, NULL if unknown
  * @config: event code
  *
@@ -349,9 +350,10 @@ static const u16 fixed_events[] = {
 };
 
 /*
- * The same for Skymont and Arctic Wolf, which have no slots: TOPDOWN_BAD_SPECULATION.ALL,
- * TOPDOWN_FE_BOUND.ALL, TOPDOWN_RETIRING.ALL ("Fixed counter 4" to 6 in perf's lists for Lunar Lake
- * and Nova Lake). General-purpose counters can count these events too.
+ * Events of the fixed counters of Skymont and Arctic Wolf, which have no slots:
+ * TOPDOWN_BAD_SPECULATION.ALL, TOPDOWN_FE_BOUND.ALL, TOPDOWN_RETIRING.ALL ("Fixed counter 4" to 6
+ * in perf's lists for Lunar Lake and Nova Lake). General-purpose counters can count these events
+ * too.
  */
 #define SKYMONT_FIXED	(BIT(UARCH_SKYMONT) | BIT(UARCH_ARCTIC_WOLF))
 static const u16 skymont_fixed_events[] = {

@@ -88,7 +88,9 @@ void amd_lbr_switch_guest(bool enter, bool missed_exit)
 		lbrv2_enable(false);
 }
 
-/* KVM has not entered the guest after all, and recording has not resumed. */
+/*
+ * Check whether recording has stayed disabled: KVM announced a guest, but did not report its exit.
+ */
 static bool lbrv2_has_ended(const struct corepmu_cpu *cpuc)
 {
 	return excludes_guests(cpuc->branches) && x86_guest_exit_is_missing();

@@ -359,8 +359,7 @@ u32 x86_branch_decode(struct perf_branch_entry *entry)
 }
 
 /**
- * x86_branch_decode_fused() - the same, for hardware that records the address of a fused
- * instruction
+ * x86_branch_decode_fused() - decode a record that may have the address of a fused instruction
  * @entry: the record; its source address is corrected
  *
  * IRQs off, or NMI.

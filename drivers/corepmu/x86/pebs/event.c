@@ -264,8 +264,9 @@ static bool lacks_group(const struct x86_desc *desc, const struct perf_event *ev
 }
 
 /*
- * If records have no branches, samples show the LBR at the interrupt, so large PEBS is not allowed.
- * It is the same with counts.
+ * Return the sample fields that records can have on this CPU. Without branches in records a sample
+ * shows the LBR at the interrupt, and without counter values the counts at the interrupt: both
+ * exclude large PEBS.
  */
 static u64 in_records(const struct x86_desc *desc)
 {

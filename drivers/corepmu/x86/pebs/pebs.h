@@ -26,7 +26,7 @@ struct x86_desc;
 #define EVENT_STORE	BIT(COREPMU_EVENT_BACKEND + 1)
 /* The event counts loads that take longer than extra_reg.config (load latency). */
 #define EVENT_LATENCY	BIT(COREPMU_EVENT_BACKEND + 2)
-/* The event counts stores; the records have a latency as those of EVENT_LATENCY. */
+/* The event counts stores; its records have a latency, like those of EVENT_LATENCY. */
 #define EVENT_STORE_LATENCY	BIT(COREPMU_EVENT_BACKEND + 3)
 
 /* Sample fields that show user-space registers, or need the user stack pointer */

@@ -28,7 +28,7 @@
 
 static void set_ip(struct pt_regs *regs, u64 ip)
 {
-	/* Bit 63 of the address decides: corepmu_branch_is_kernel(). */
+	/* Bit 63 of an address tells the kernel from user space: corepmu_branch_is_kernel(). */
 	if (corepmu_branch_is_kernel(ip) != !user_mode(regs))
 		regs->cs = corepmu_branch_is_kernel(ip) ? __KERNEL_CS : __USER_CS;
 	regs->ip = ip;
