@@ -2,7 +2,7 @@
 /*
  * corepmu: KUnit suite of arm64's branch records (BRBE)
  *
- * The assertions of corepmu_branch that depend on registers, with BRBE's registers.
+ * The same assertions as in the suite corepmu_branch, where they depend on the record registers.
  */
 #include <kunit/test.h>
 
@@ -35,7 +35,10 @@ static void user_branch(u64 from, unsigned int type, u64 info)
 	pmuv3_model_branch(from, USER_TO, type, 0, 0, info);
 }
 
-/* Take one branch of each type in user space, a system call, a call in the kernel, and return. */
+/*
+ * Take one branch of each type in user space, then a system call, a call in the kernel, and the
+ * return to user space.
+ */
 static void every_type(void)
 {
 	user_branch(USER, COND, 0);
@@ -68,7 +71,10 @@ static const struct {
 	  { ARM_KERNEL + 0x20, USER + 0x20 } },
 };
 
-/* Each branch type that an event may select. The first sample has no branches from before. */
+/*
+ * Each branch type that an event may select. The first sample has no branches of the time before
+ * the event.
+ */
 static void brbe_by_type(struct kunit *test)
 {
 	struct fixture *b = test->priv;
@@ -90,7 +96,10 @@ static void brbe_by_type(struct kunit *test)
 	}
 }
 
-/* With branches of the kernel only, exceptions and their returns have only one address. */
+/*
+ * With branches of the kernel only, records of exceptions and of their returns have one address;
+ * the other is 0.
+ */
 static void brbe_halves(struct kunit *test)
 {
 	struct fixture *b = test->priv;
@@ -118,7 +127,10 @@ static void brbe_halves(struct kunit *test)
 	branch_end(event);
 }
 
-/* A sample of user space only has no kernel address, even if another event's sample has. */
+/*
+ * A sample of an event for user branches has no kernel address, even while another event records
+ * the kernel.
+ */
 static void brbe_union(struct kunit *test)
 {
 	struct fixture *b = test->priv;
@@ -167,7 +179,7 @@ static const struct {
 	{ CC(2, 1), 514 }, { CC(8, 255), 65408 }, { CC(9, 0), 65535 }, { CC(63, 255), 65535 },
 };
 
-/* Cycles, flags and types, only for events that ask for them */
+/* Samples show cycles, flags and types only if their event asks for them. */
 static void brbe_flags(struct kunit *test)
 {
 	struct fixture *b = test->priv;

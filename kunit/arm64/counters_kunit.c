@@ -179,7 +179,7 @@ static const struct sequence sequences[] = {
 
 KUNIT_ARRAY_PARAM(sequence, sequences, sequence_desc);
 
-/* Every event counter has its own registers. */
+/* Each event counter has registers of its own: no value reaches another counter. */
 static void pmuv3_every_counter(struct kunit *test)
 {
 	struct fixture *b = fixture_start_on(test, "pmuv3p9");
@@ -264,7 +264,10 @@ static void pmuv3_pair_makes_room(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, fixture_add(event[7], PERF_EF_START), -EAGAIN);
 }
 
-/* A read is correct if the lower counter wraps between the reads of both halves. */
+/*
+ * A read of a pair is correct even if the lower counter wraps between the reads of the two
+ * counters.
+ */
 static void pmuv3_pair_carry(struct kunit *test)
 {
 	struct fixture *b = fixture_start_on(test, "pmuv3");
@@ -274,8 +277,8 @@ static void pmuv3_pair_carry(struct kunit *test)
 	int near, i;
 
 	/*
-	 * Each read of a counter takes some cycles: the counter wraps before each of the reads
-	 * once.
+	 * A read of a counter takes some cycles. With these start values the counter wraps before
+	 * each of the reads in turn.
 	 */
 	for (near = 90; near < 110; near++) {
 		KUNIT_ASSERT_EQ(test, fixture_open(b, &attr, &event), 0);
@@ -399,7 +402,7 @@ static void pmuv3_events(struct kunit *test)
 			-ENOENT);
 }
 
-/* An SPI of another CPU's PMU: the handler handles the overflow of this CPU. */
+/* The SPI of another CPU arrives on this CPU: the handler handles this CPU's overflow. */
 static void pmuv3_irq_of_other_cpu(struct kunit *test)
 {
 	struct fixture *b = fixture_start_on(test, "pmuv3p5");

@@ -65,7 +65,8 @@ static void pmuv3_caches(struct kunit *test)
 		{ pmuv3_a57_events, ROW(L1D, READ, 0), 0x04 },
 		{ pmuv3_vulcan_events, ROW(L1D, READ, 1), 0x03 },
 		/*
-		 * For common events that the CPU lacks, its own events are used, if there are any.
+		 * An event of the CPU's own replaces a common event that the CPU lacks, if there is
+		 * one.
 		 */
 		{ pmuv3_thunderx_events, ROW(DTLB, READ, 0), 0x4e },
 		{ pmuv3_vulcan_events, ROW(DTLB, READ, 1), 0x4c },
@@ -102,7 +103,7 @@ static void pmuv3_ignores(struct kunit *test)
 		{ { RAW(0x08), .config1 = 1ULL << 17 }, -EINVAL, 0, NSH | 0x08 },
 		{ { RAW(0x08), .config2 = ~0ULL }, -EINVAL, 0, NSH | 0x08 },
 		{ { RAW(0x08), .config3 = 1 }, -EINVAL, 0, NSH | 0x08 },
-		/* The built-in driver rejects these. */
+		/* lenient=1 does not accept these: the built-in driver rejects them, too. */
 		{ { RAW(0x1001e) }, -EINVAL, -EINVAL },
 		{ { RAW(0x08), .config1 = 1ULL << 5 }, -EINVAL, -EINVAL },
 		{ { RAW(0x08), .exclude_idle = 1 }, -EOPNOTSUPP, -EOPNOTSUPP },
@@ -161,7 +162,7 @@ static void pmuv3_unknown_bits(struct kunit *test)
 	}
 }
 
-/* By MIDR_EL1: CPUs on which PMCCNTR_EL0 also counts while the CPU waits */
+/* CPUs, by MIDR_EL1, on which PMCCNTR_EL0 also counts while the CPU waits */
 static void pmuv3_waiting_cycles(struct kunit *test)
 {
 	static const struct {
@@ -223,7 +224,10 @@ static void pmuv3_v3p9_reached(struct kunit *test)
 	}
 }
 
-/* sampling=0: no samples, no interrupts, and no counter that wraps without a notice */
+/*
+ * With sampling=0 there are no samples and no interrupts, and no event is on a counter that may
+ * wrap unnoticed.
+ */
 static void pmuv3_no_samples(struct kunit *test)
 {
 	static const struct {

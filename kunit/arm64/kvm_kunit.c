@@ -59,7 +59,10 @@ static void done_with(struct perf_event *event)
 	fixture_remove(event);
 }
 
-/* Run the host, a guest at both levels, and the host. The guest's kernel is at EL1. */
+/*
+ * Count in the host, then in a guest at both levels, then in the host again. The guest's kernel is
+ * at EL1.
+ */
 static void run_a_guest(void)
 {
 	pmuv3_model_run(INSTRUCTIONS, EL0, 1000);
@@ -175,7 +178,9 @@ static void kvm_skips_deleted_events(struct kunit *test)
 	done_with(event);
 }
 
-/* If the kernel hides a tracepoint, exclude_host needs a filter that selects only guests. */
+/*
+ * If the kernel hides a tracepoint, exclude_host works only where a filter alone can select guests.
+ */
 static void kvm_hidden_tracepoint(struct kunit *test)
 {
 	struct fixture *b = fixture_of(test, "pmuv3p4-vhe", "kvm_exit");

@@ -54,7 +54,7 @@ static void change_types(struct fixture *b)
 			pmuv3_write_filter(idx, 0);
 }
 
-/* exclude_all(): count at no exception level; include_all(): at all levels */
+/* exclude_all() makes the filters count at no exception level, include_all() at all levels. */
 static void exclude_all(struct fixture *b)
 {
 	pmuv3_write_pmccfiltr(PMEVTYPER_P | PMEVTYPER_U);
@@ -218,7 +218,10 @@ static void agent_enables_a_stopped_one(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, fixture_read(event), 7);
 }
 
-/* Adding an event also writes PMUSERENR_EL0: here, no task may read counters. */
+/*
+ * Adding an event also writes PMUSERENR_EL0, which an agent has opened: no task may read counters
+ * here.
+ */
 static void agent_opens_user_access(struct kunit *test)
 {
 	struct fixture *b = fixture_of(test);

@@ -261,7 +261,10 @@ static void rdpmc_arm64_accepts(struct kunit *test)
 	/* A per-CPU event is rejected. */
 	KUNIT_EXPECT_EQ(test, fixture_init_event(event), -EINVAL);
 
-	/* A single counter that user space can address, with a width that the page can show */
+	/*
+	 * The driver accepts only a single counter that user space can address, with a width that
+	 * the page can show.
+	 */
 	event->attach_state |= PERF_ATTACH_TASK;
 	event->hw.target = current;
 	KUNIT_ASSERT_EQ(test, fixture_init_event(event), 0);
@@ -320,7 +323,7 @@ static void rdpmc_arm64_one_cpu_type(struct kunit *test)
 		cpumask_copy(&b->pmu->supported_cpus, cpu_possible_mask);
 	}
 
-	/* A PMU whose CPUs are all offline */
+	/* Make a second PMU whose CPUs are all offline. */
 	other = corepmu_alloc(&pmuv3_backend);
 	KUNIT_ASSERT_NOT_NULL(test, other);
 	corepmu_rdpmc_add(other);

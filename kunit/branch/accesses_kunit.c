@@ -14,8 +14,8 @@
 /*
  * Register accesses of a start, a stop and a reset. While only user branches are recorded, a stop
  * of the PMU does not stop recording, unless a freeze has ended recording (version 3). @debugctl:
- * number of DEBUGCTL accesses in an interrupt; with a ring the driver checks that the hardware
- * still records.
+ * number of DEBUGCTL accesses in an interrupt; with a ring of records the driver checks whether
+ * recording is still enabled.
  */
 struct accesses {
 	const char *testbed;
@@ -140,7 +140,7 @@ static void branch_accesses_less(struct kunit *test)
 	branch_end(user);
 }
 
-/* Accesses to the registers that have the addresses of branches, by Intel's and AMD's name */
+/* Count the accesses to the registers with branch addresses, under Intel's and AMD's names. */
 static unsigned int from_accesses(void)
 {
 	return model_accesses("LBR_FROM") + model_accesses("SAMP_BR_FROM");

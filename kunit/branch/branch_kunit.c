@@ -89,7 +89,7 @@ static void branch_levels(struct kunit *test)
 	struct perf_event *event = branch_start(branch_open_stack(b, ANY_USER));
 
 	branch_all();
-	/* As if the hardware did not filter */
+	/* Clear the filter register, as if the hardware did not filter. */
 	this_cpu_write(x86_model_state.lbr_select, 0);
 	branch_all();
 	branch_overflow(b);
@@ -153,7 +153,7 @@ static void branch_union(struct kunit *test)
 	branch_end(calls);
 }
 
-/* Flags, cycles, types and privilege levels, only for events that ask for them */
+/* Samples show flags, cycles, types and privilege levels only if their event asks for them. */
 static void branch_flags(struct kunit *test)
 {
 	struct fixture *b = test->priv;
@@ -314,7 +314,7 @@ static void branch_no_level(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, fixture_add(other, PERF_EF_START), 0);
 	b->nr_samples = 0;
 	branch_all();
-	/* As if the hardware did not filter */
+	/* Clear the filter register, as if the hardware did not filter. */
 	this_cpu_write(x86_model_state.lbr_select, 0);
 	branch_all();
 	branch_overflow(b);
@@ -366,7 +366,7 @@ static void branch_snapshot(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, entries[0].from, USER);
 	KUNIT_EXPECT_EQ(test, entries[4].from, USER);
 
-	/* As in an NMI in the middle of a stop */
+	/* Take the snapshot as an NMI in the middle of a stop would. */
 	corepmu_stop_cpu(b->cpuc);
 	recording = b->cpuc->branches->recording;
 	KUNIT_EXPECT_EQ(test, corepmu_branch_snapshot(entries, ARRAY_SIZE(entries)), 5);

@@ -77,7 +77,10 @@ static void call_stack_follows_calls(struct kunit *test)
 	ret();
 	EXPECT_CALLS(b, 2, 1);
 	KUNIT_EXPECT_EQ(test, (u64)branch_seen[0].entries[0].type, PERF_BR_CALL);
-	/* Call stacks do not freeze: a late interrupt shows the calls of its own moment. */
+	/*
+	 * Call stacks do not freeze: the sample of a late interrupt shows the calls at the time of
+	 * the interrupt.
+	 */
 	b->testbed->ops->hold(true);
 	b->nr_samples = 0;
 	branch_overflow(b);
@@ -138,7 +141,10 @@ static void call_stack_saved_at_switch(struct kunit *test)
 	branch_end(event);
 }
 
-/* Before version 4 a freeze also ends recording: the driver cannot see a debug exception there. */
+/*
+ * Check whether a clear DEBUGCTL.LBR means a debug exception. Before version 4 a freeze clears the
+ * bit, too.
+ */
 static bool ends_by_debug_exception(struct fixture *b)
 {
 	const struct x86_model_cpu *cpu = b->testbed->cpu;
@@ -161,7 +167,7 @@ static void call_stack_with_gap_hidden(struct kunit *test)
 	schedule_in(event);
 	call(2);
 	EXPECT_CALLS(b, 2);
-	/* The event had no counter for a while. */
+	/* The call stack has a gap: the event had no counter for a while. */
 	fixture_del(event);
 	branch_add(event);
 	call(3);

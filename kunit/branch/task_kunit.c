@@ -28,7 +28,7 @@ static void branch_not_of_other_tasks(struct kunit *test)
 	branch_overflow(b);
 	EXPECT_FROM(test, &branch_seen[0], USER);
 
-	/* The same while the PMU is enabled, as before 6.2 */
+	/* The same notification while the PMU is enabled, as before 6.2 */
 	branch_all();
 	corepmu_features_sched_task(true);
 	branch_overflow(b);
@@ -49,7 +49,7 @@ static void branch_not_of_other_tasks(struct kunit *test)
 	branch_overflow(b);
 	KUNIT_EXPECT_EQ(test, branch_seen[0].nr, 0);
 
-	/* An event that had no counter for a while */
+	/* An event without a counter for a while gets no records from before the gap. */
 	branch_all();
 	fixture_del(event);
 	KUNIT_EXPECT_EQ(test, testbed_cb_users, 0);
@@ -131,7 +131,8 @@ static void make_noise(struct perf_event *event, struct perf_sample_data *data,
 }
 
 /*
- * No sample shows the handler's branches for other events' samples, on a lower or a higher counter.
+ * No sample shows branches that the kernel takes while it emits a sample of another event, on a
+ * lower or a higher counter.
  */
 static void branch_not_of_other_samples(struct kunit *test)
 {
@@ -185,7 +186,10 @@ static void branch_sample_at_stop(struct kunit *test)
 	b->testbed->ops->hold(false);
 	KUNIT_EXPECT_EQ(test, b->nr_samples, 1);
 
-	/* The same with the PMU enabled. Perf core disables the PMU before it stops an event. */
+	/*
+	 * The same stop with the PMU enabled. Perf core itself disables the PMU before it stops an
+	 * event.
+	 */
 	fixture_start_event(event, PERF_EF_RELOAD);
 	x86_model_branch(USER, USER_TO, X86_MODEL_COND, 0);
 	b->testbed->ops->hold(true);

@@ -10,7 +10,7 @@
 
 #include "fixture.h"
 
-/* Transactions: branches inside, outside, and aborts */
+/* Events select branches inside transactions, branches outside, and aborts. */
 static void transactions_select_records(struct kunit *test)
 {
 	struct fixture *b = fixture_start_on(test, "intel-lbr-v3");

@@ -94,7 +94,9 @@ static void type_of_instruction(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, x86_branch_type(i->code, 0, true, true, &offset), 0);
 }
 
-/* Instructions that a branch may be fused with; @len is the offset of the branch. */
+/*
+ * Instructions that the CPU may fuse with the branch after them; @len is the offset of the branch.
+ */
 struct fused {
 	const char	*name;
 	u8		code[12];
@@ -155,7 +157,10 @@ static void type_fused(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, x86_branch_type(code, f->len, true, true, &offset), 0);
 }
 
-/* Branch type of a record: by the instruction, and by the privilege levels of source and target */
+/*
+ * The branch type of a record follows from the instruction and from the privilege levels of source
+ * and target.
+ */
 static void type_records(struct kunit *test)
 {
 	static const struct x86_model_code code[] = {
@@ -237,9 +242,12 @@ static void repeated_branch_is_decoded_once(struct kunit *test)
 		{ USER + 0x30, USER, COREPMU_BRANCH_COND, 2, 1 },
 		{ USER + 0x20, USER, COREPMU_BRANCH_COND, 0, 2 },
 		{ USER + 0x30, USER, COREPMU_BRANCH_COND, 2, 2 },
-		/* The same address, but an interrupt */
+		/* An interrupt at the address of the branch */
 		{ USER + 0x30, KERNEL, COREPMU_BRANCH_IRQ, 0, 3 },
-		/* The corrected address of the records at 0x30: no record has it before */
+		/*
+		 * A record of the corrected address: no earlier record has this address
+		 * uncorrected.
+		 */
 		{ USER + 0x32, USER, COREPMU_BRANCH_UNKNOWN, 0, 4 },
 		{ USER + 0x30, USER, COREPMU_BRANCH_COND, 2, 4 },
 		{ USER + 0x20, USER, COREPMU_BRANCH_COND, 0, 4 },

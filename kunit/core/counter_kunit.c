@@ -172,7 +172,7 @@ static void counter_update(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, writes, 0);
 }
 
-/* The all-ones value of a counter counts as a positive number. */
+/* A counter value with all bits set is a positive number, not -1. */
 static void counter_no_sign(struct kunit *test)
 {
 	struct fixture *f = of_width(test);
@@ -224,7 +224,7 @@ static void counter_start(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, reads, 0);
 }
 
-/* A period ends when all its events are counted, and not before. */
+/* A period ends with the last of its events, not before. */
 static void counter_periods(struct kunit *test)
 {
 	struct fixture *f = of_width(test);
@@ -267,11 +267,11 @@ static void counter_late(struct kunit *test)
 		{ 1000, 0, 1000 },
 		{ 1000, 1, 999 },
 		{ 1000, 999, 1 },
-		/* A whole period late: a new period starts. */
+		/* The interrupt is late by a whole period: a new period starts. */
 		{ 1000, 1000, 1000 },
 		{ 1000, 1001, 1000 },
 		{ 1000, 123456, 1000 },
-		/* Periods shorter than the interrupt takes */
+		/* The period is shorter than the time that the interrupt takes. */
 		{ 1, 0, 1 },
 		{ 1, 50, 1 },
 		{ 2, 1, 1 },
@@ -307,7 +307,7 @@ static void counter_counting(struct kunit *test)
 	/* perf_event_update_userpage() computes offset from these */
 	KUNIT_EXPECT_EQ(test, total(f) - local64_read(&f->event.hw.prev_count), mask >> 1);
 
-	/* Stopped after an overflow, before its interrupt */
+	/* The event is stopped after an overflow, before the interrupt. */
 	count(f, overflows_after(f) + 5);
 	corepmu_counter_update(&f->cpuc, &f->event);
 	corepmu_counter_start(&f->cpuc, &f->event);

@@ -126,7 +126,7 @@ static void late_1(struct corepmu_cpu *cpuc, struct perf_event *event, struct pt
 	.stop		= stop_##nr,					\
 	.sched_task	= sched_task_##nr
 
-/* Feature 4 has no function that may be missing, and feature 2 does not exist. */
+/* Feature 2 does not exist. Feature 4 has only the functions that may not be NULL. */
 static void do_nothing(struct corepmu_cpu *cpuc, struct perf_event *event)
 {
 }

@@ -53,7 +53,7 @@ static void limiter_windows(struct kunit *test)
 	s64 expected;
 
 	begin_window(b);
-	/* After 6 ms the window has not ended. Then overflows have taken all of it. */
+	/* The window has not ended after 6 ms. It then ends, and overflows took all of it. */
 	one_overflow(b, event, 0, 6 * NSEC_PER_MSEC);
 	KUNIT_EXPECT_EQ(test, cpuc->limiter.min_left, b->pmu->min_left);
 	one_overflow(b, event, 0, 6 * NSEC_PER_MSEC);
@@ -91,8 +91,8 @@ static void limiter_windows(struct kunit *test)
 
 	cpuc->limiter.max_irq_ns = 20 * NSEC_PER_MSEC;
 	/*
-	 * Overflows take four tenths, and entry and exit of interrupts as much: hardly any time is
-	 * left.
+	 * The handler takes four tenths of the window, and the entry and exit of interrupts as
+	 * much: hardly any time is left.
 	 */
 	one_overflow(b, event, 6 * NSEC_PER_MSEC, 4 * NSEC_PER_MSEC);
 	KUNIT_EXPECT_EQ(test, cpuc->limiter.min_left, 16);
@@ -170,9 +170,8 @@ static void limiter_kernel(struct kunit *test)
 
 /*
  * The busiest event excludes user space, or counts KVM's guests, which KVM has left when the PMI
- * comes. No PMI interrupts user space then, but the limiter must not conclude that the CPU makes no
- * progress. The event keeps its period of 4096 while overflows take half of the time, except on
- * debug kernels.
+ * comes. So no PMI of this event interrupts user space, even if the CPU makes progress. The event
+ * keeps its period of 4096 while overflows take half of the time, except on debug kernels.
  */
 static void limiter_kernel_events(struct kunit *test)
 {
@@ -246,7 +245,7 @@ static void limiter_user_events(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, corepmu_hw_min_period(&other->hw), 4096);
 }
 
-/* The limiter is not raised if it would stretch no period. */
+/* The limiter does not raise the minimum period if no period is shorter than the new minimum. */
 static void limiter_spares_long_user_periods(struct kunit *test)
 {
 	struct perf_event_attr attr = {
@@ -315,8 +314,8 @@ static void limiter_forgets(struct kunit *test)
 }
 
 /*
- * The limiter ignores an interrupt in which the CPU is stalled for two windows (by a hypervisor).
- * If all interrupts take that long, the limiter stretches periods.
+ * The limiter ignores a single interrupt in which a hypervisor stalls the CPU for two windows. If
+ * all interrupts take that long, the limiter stretches periods.
  */
 static void limiter_stall(struct kunit *test)
 {
@@ -357,7 +356,7 @@ static void limiter_neighbour(struct kunit *test)
 	KUNIT_EXPECT_GT(test, corepmu_hw_min_period(&storm->hw), 100);
 	KUNIT_EXPECT_EQ(test, corepmu_hw_min_period(&other->hw), lowest);
 
-	/* The limiter does not stretch the rest of the other event's period. */
+	/* The other event keeps its period: the limiter does not stretch the rest of it. */
 	fixture_run(b, TESTBED_BRANCHES, 95);
 	fixture_stop_event(other, PERF_EF_UPDATE);
 	fixture_start_event(other, PERF_EF_RELOAD);

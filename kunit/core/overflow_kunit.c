@@ -19,7 +19,10 @@
 
 #include "fixture/testbed.h"
 
-/* The count that ends a period makes a sample, and no count before; each sample has the period. */
+/*
+ * The count that ends a period causes a sample, and no earlier count does. The sample shows the
+ * period.
+ */
 static void overflow_periods(struct kunit *test)
 {
 	struct fixture *b = test->priv;
@@ -48,7 +51,7 @@ static u64 late_by(struct fixture *b, const struct perf_event *event, u64 period
 	return last && last < b->pmu->min_left ? b->pmu->min_left - last : 0;
 }
 
-/* Periods longer than a counter's range, or longer than the values that can be written */
+/* Periods may be longer than a counter's range, or than the values that can be written. */
 static void overflow_long_periods(struct kunit *test)
 {
 	static const u64 periods[] = { 1ULL << 31, 1ULL << 33, (1ULL << 40) + 12345, 1ULL << 50 };
@@ -163,7 +166,7 @@ static void overflow_shows_user_registers(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, b->nr_samples, 3);
 }
 
-/* Interrupts without an overflow, with and without events */
+/* An interrupt without an overflow changes nothing, with and without events. */
 static void overflow_spurious(struct kunit *test)
 {
 	struct fixture *b = test->priv;

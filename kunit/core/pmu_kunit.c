@@ -422,8 +422,8 @@ static void pmu_types(struct kunit *test)
 	fixture_close(event);
 
 	/*
-	 * In coexist mode the PMU accepts only its own type, and extended types: perf core takes
-	 * the type out of config.
+	 * In coexist mode the PMU accepts only its own type, in attr.type or as an extended type,
+	 * which perf core removes from config.
 	 */
 	b->pmu->claims_generic = false;
 	KUNIT_EXPECT_EQ(test, fixture_open(b, &raw, &event), -ENOENT);
@@ -435,7 +435,7 @@ static void pmu_types(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, fixture_open(b, &own, &event), 0);
 	fixture_close(event);
 
-	/* Before the PMU is open, and on a CPU of another PMU */
+	/* The PMU rejects events before it is open, and on a CPU of another PMU. */
 	b->pmu->open = false;
 	KUNIT_EXPECT_EQ(test, fixture_open(b, &own, &event), -ENODEV);
 	b->pmu->open = true;

@@ -211,7 +211,7 @@ static void rdpmc_samples(struct kunit *test)
 	KUNIT_ASSERT_NOT_NULL(test, mm);
 	map_page(b, event);
 	KUNIT_EXPECT_EQ(test, fixture_add(event, PERF_EF_START), 0);
-	/* As with a per-CPU event: once it is mapped, overflows always update its page. */
+	/* Make the event per-CPU: once its page is mapped, each overflow updates the page. */
 	event->attach_state &= ~PERF_ATTACH_TASK;
 	b->pmu->perf_pmu.event_mapped(event, mm);
 	for (i = 1; i <= 10; i++) {
@@ -275,7 +275,7 @@ static void rdpmc_unreadable(struct kunit *test)
 	WRITE_ONCE(corepmu_rdpmc_allowed, true);
 	KUNIT_EXPECT_EQ(test, fixture_add(event, PERF_EF_START), 0);
 	KUNIT_EXPECT_EQ(test, event->rb->user_page->index, 0);
-	/* Mapping the page gives no access, either. */
+	/* Mapping the page gives the event no access, either. */
 	b->pmu->perf_pmu.event_mapped(event, NULL);
 	b->pmu->perf_pmu.event_unmapped(event, NULL);
 	KUNIT_EXPECT_FALSE(test, corepmu_rdpmc_in_use);

@@ -19,7 +19,10 @@
 #include "x86/x86.h"
 #include "fixture.h"
 
-/* Load and unload as insmod and rmmod do, twice: the first unload leaves nothing in the way. */
+/*
+ * Load and unload twice, as insmod and rmmod do: the first unload leaves nothing behind that
+ * hinders the second load.
+ */
 static void load_unload(struct kunit *test)
 {
 	const struct testbed *testbed = test->param_value;

@@ -327,7 +327,7 @@ static void perf_core_events(struct kunit *test)
 	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, counting);
 	sampling = create(b, config[0], 1000000);
 	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, sampling);
-	/* No event has the code ~0. */
+	/* Creating an event with the code ~0 fails: no CPU has this event. */
 	refused = create(b, ~0ULL, 0);
 	KUNIT_EXPECT_EQ(test, PTR_ERR_OR_ZERO(refused), -EINVAL);
 

@@ -37,7 +37,7 @@ static void arch_registers(struct kunit *test)
 	fixture_del(event);
 	KUNIT_EXPECT_FALSE(test, pebs_model()->pebs_index & BIT_ULL(32));
 
-	/* An event without large PEBS: del() drains nothing afterwards. */
+	/* Without large PEBS, del() has nothing left to drain. */
 	plain = open_precise(b, PERF_COUNT_HW_INSTRUCTIONS, 2, 100);
 	KUNIT_ASSERT_EQ(test, fixture_add(plain, PERF_EF_START), 0);
 	KUNIT_EXPECT_TRUE(test, pebs_model()->pebs_index & BIT_ULL(32));
@@ -45,7 +45,7 @@ static void arch_registers(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, pebs_model()->pebs_index & BIT_ULL(32));
 	fixture_close(plain);
 
-	/* An event that is not precise overflows on its own on this counter. */
+	/* On this counter, an event that is not precise raises its own overflow interrupt. */
 	plain = fixture_event(b, PERF_COUNT_HW_INSTRUCTIONS, 50);
 	KUNIT_ASSERT_EQ(test, fixture_add(plain, PERF_EF_START), 0);
 	KUNIT_ASSERT_EQ(test, fixture_add(event, PERF_EF_START), 0);
@@ -86,7 +86,7 @@ static void arch_reset_and_restart(struct kunit *test)
 		KUNIT_EXPECT_EQ_MSG(test, pebs_model()->pebs_cfg_c[32 + i], 0, "fixed %u", i);
 }
 
-/* The reload field is too small for this period: each record interrupts. */
+/* The period exceeds the reload field, so each record interrupts. */
 static void arch_long_period(struct kunit *test)
 {
 	struct perf_event_attr attr = precise_attr(PERF_COUNT_HW_INSTRUCTIONS, 2,

@@ -128,7 +128,10 @@ static void branches_all(struct kunit *test)
 	branch_end(event);
 }
 
-/* More branches than any CPU has: the parser limits their number, or rejects the record. */
+/*
+ * A record may claim more branches than any CPU has: the parser limits the number, or rejects the
+ * record.
+ */
 static void branches_too_many(struct kunit *test)
 {
 	static u64 words[4 + 3 * 256], arch[2 + 6 + 6 + 3 * 72];

@@ -157,7 +157,7 @@ static void counters_of_sibling(struct kunit *test)
 	fixture_run(b, TESTBED_INSTRUCTIONS, 550);
 	expect_notes(test, 5, 100);
 	KUNIT_EXPECT_EQ(test, fixture_read(leader), 550);
-	/* The member leaves first, then the precise event. */
+	/* The member is deleted first, then the precise event. */
 	b->testbed->ops->hold(true);
 	fixture_run(b, TESTBED_INSTRUCTIONS, 70);
 	fixture_del(leader);
@@ -423,7 +423,7 @@ static void counters_keep_lost_counts(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, x86_pebs_shows_record());
 	x86_pebs_counters_end(b->cpuc);
 	KUNIT_EXPECT_FALSE(test, x86_pebs_shows_record());
-	/* A record that outlives the choice of its counters changes nothing. */
+	/* x86_pebs_counters_show() ignores a record with counters that are no longer selected. */
 	x86_pebs_counters_show(b->cpuc, &record);
 	KUNIT_EXPECT_FALSE(test, x86_pebs_shows_record());
 	/* The drain updates the sampled event from its reloaded counter: 60 counts more. */

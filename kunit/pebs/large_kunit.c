@@ -39,7 +39,10 @@ static void large_samples_later(struct kunit *test)
 	fixture_stop_event(event, PERF_EF_UPDATE);
 	KUNIT_EXPECT_EQ(test, b->nr_samples, 11);
 
-	/* One event is left, but the counter cannot be set to 1: the next period is shorter. */
+	/*
+	 * One event of the period is left, but a counter cannot be set to 1: the overflow comes one
+	 * event late, and the next period is shorter.
+	 */
 	fixture_start_event(event, PERF_EF_RELOAD);
 	fixture_run(b, TESTBED_INSTRUCTIONS, 2);
 	KUNIT_EXPECT_EQ(test, b->nr_samples, 12);
@@ -47,7 +50,10 @@ static void large_samples_later(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, fixture_read(event), 1300);
 	KUNIT_EXPECT_EQ(test, b->nr_samples, 13);
 
-	/* A full buffer interrupts, and so do 512 records. Architectural records may be shorter. */
+	/*
+	 * A full buffer or 512 records cause an interrupt. Of architectural records, which may be
+	 * shorter, more fit the buffer.
+	 */
 	for (i = 0; i < 4200; i++) {
 		samples = b->nr_samples;
 		fixture_run(b, TESTBED_INSTRUCTIONS, 100);

@@ -80,7 +80,10 @@ static void precise_regs(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, shown_flags, PEBS_MODEL_FLAGS | PERF_EFLAGS_EXACT);
 }
 
-/* Stopped after the overflow, before its interrupt: the stop emits the record's sample. */
+/*
+ * The event is stopped after its overflow, before the interrupt: the stop emits the record's
+ * sample.
+ */
 static void precise_record_at_stop(struct kunit *test)
 {
 	struct fixture *b = test->priv;
@@ -138,7 +141,9 @@ static void precise_stop_without_trace(struct kunit *test)
 	event->aux_event = NULL;
 }
 
-/* A read after the overflow, before its record: the record resets the counter afterwards. */
+/*
+ * The event is read after its overflow and before its record; the record then resets the counter.
+ */
 static void precise_read_before_record(struct kunit *test)
 {
 	/* Number of events until the read, and from the record to the interrupt */

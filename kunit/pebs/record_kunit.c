@@ -255,7 +255,7 @@ static void make_pieces(u64 *words, struct rnd_state *rnd)
 		groups = (noise & 1 ? PEBS_ARCH_AUX : 0) | (noise & 2 ? PEBS_ARCH_GPR : 0) |
 			 (noise & 4 ? PEBS_ARCH_XMM : 0) |
 			 (noise & 0x3000 ? 0 : FIELD_PREP(PEBS_ARCH_LBR, 1));
-		/* Size without room for more fragments, and without a basic group */
+		/* Size without room for more fragments; the basic group is missing, too */
 		size = 2 + (noise & 1 ? 8 : 0) + (noise & 2 ? 20 : 0) + (noise & 4 ? 34 : 0) +
 		       (noise & 0x3000 ? 0 : 6 + 8 * 3);
 		if (first && (noise & 0x70)) {
@@ -392,7 +392,7 @@ static void record_end(struct kunit *test)
 	vfree(memory);
 }
 
-/* The size has room for the selected groups, in as many fragments as a record may have. */
+/* The computed size has room for the selected groups, in as many fragments as a record may have. */
 static void record_sizes(struct kunit *test)
 {
 	u64 all = PEBS_DATA_MEMINFO | PEBS_DATA_GPRS | PEBS_DATA_XMMS;

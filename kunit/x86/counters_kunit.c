@@ -100,7 +100,7 @@ static const struct encoding encodings[] = {
 	{ "intel-v4", { RAW(0x40ad) }, -EOPNOTSUPP },
 	{ "intel-v4", { RAW(0x01c601b7) }, -EOPNOTSUPP },
 	{ "intel-v4", { RAW(0x02bb) }, 0, 0x1302bb, GP(4) },
-	/* Only one of these CPUs has the event without an extra register. */
+	/* Each code needs an extra register on one of these two CPUs only. */
 	{ "intel-v4", { RAW(0x04c2) }, 0, 0x1304c2, GP(4) },
 	{ "intel-v5", { RAW(0x04c2) }, -EOPNOTSUPP },
 	{ "intel-v5", { RAW(0x02b7) }, 0, 0x1302b7, GP(4) },

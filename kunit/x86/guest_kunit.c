@@ -48,7 +48,7 @@ static void take(u64 from)
 	x86_model_branch(from, USER_TO, X86_MODEL_COND, 0);
 }
 
-/* Branches of the host, of a guest, and of the host */
+/* Take branches in the host, in a guest, and in the host again. */
 static void run_a_guest(void)
 {
 	take(BEFORE);
@@ -89,7 +89,7 @@ static void guest_is_hidden_from_others(struct kunit *test)
 
 	branch_start(other);
 	run_a_guest();
-	/* Nor does the new event show what was recorded before. */
+	/* The new event does not show records from before it was added. */
 	branch_add(event);
 	run_a_guest();
 	branch_overflow(b);
@@ -142,7 +142,9 @@ static void guest_exit_is_missing(struct kunit *test)
 	branch_end(event);
 }
 
-/* The same, and KVM enters a guest again before a sample: the records have a gap. */
+/*
+ * The exit is missing again, and KVM enters another guest before a sample: the records have a gap.
+ */
 static void guest_entry_after_missing_exit(struct kunit *test)
 {
 	struct fixture *b = guest_fixture(test);

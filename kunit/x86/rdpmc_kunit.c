@@ -214,7 +214,7 @@ static void rdpmc_x86_width(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, *width, 40);
 	*width = 0;
 
-	/* Other loads do not matter, and the load of the width may occur twice. */
+	/* Loads from other addresses do not matter, and the load of the width may occur twice. */
 	x86_model_load(10, false, &elsewhere);
 	x86_model_load(20, false, (u8 *)x86_model_pmu + 6);
 	x86_model_load(60, true, width);
@@ -223,7 +223,7 @@ static void rdpmc_x86_width(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, *width, 48);
 	x86_rdpmc_exit(desc);
 
-	/* Code behind the end of the function belongs to the next function. */
+	/* The driver ignores code behind the function's end: the next function's. */
 	x86_model_code_size = 80;
 	x86_model_load(80, false, &x86_model_pmu[3]);
 	x86_rdpmc_init(desc);
@@ -382,7 +382,9 @@ static void rdpmc_x86_btf(struct kunit *test)
 	btf->pmu_of[1] = btf_of_test.pmu_of[1];
 	btf->pmu.info = btf_of_test.pmu.info;
 
-	/* The width has another type, lies beyond the struct's end, or between two ints. */
+	/*
+	 * The driver rejects a width of another type, beyond the struct's end, or between two ints.
+	 */
 	btf->pmu_of[1].type = 2;
 	KUNIT_EXPECT_FALSE(test, btf_has_width(desc, btf));
 	btf->pmu_of[1].type = 1;
@@ -392,7 +394,7 @@ static void rdpmc_x86_btf(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, btf_has_width(desc, btf));
 	btf->pmu_of[1].offset = btf_of_test.pmu_of[1].offset;
 
-	/* An unterminated name, an unknown BTF kind, and a truncated section */
+	/* The driver rejects an unterminated name, an unknown BTF kind, and a truncated section. */
 	btf->names[sizeof(btf_names) - 1] = 'x';
 	KUNIT_EXPECT_FALSE(test, btf_has_width(desc, btf));
 	btf->names[sizeof(btf_names) - 1] = 0;

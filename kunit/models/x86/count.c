@@ -23,7 +23,7 @@
 #define SELECT_HOST_ONLY	BIT_ULL(41)
 #define SELECT_EVENT_AMD	(GENMASK_ULL(35, 32) | GENMASK_ULL(15, 0))
 
-/* Event that a counter with a wrong event (errata) counts on Intel CPUs */
+/* Event that a counter with wrong contents (errata) counts on Intel CPUs instead of its own */
 #define CORE_CYCLES		0x003c
 
 #define STATUS_CTR_FRZ		BIT_ULL(59)

@@ -4,7 +4,8 @@
  *
  * Intel 64 and IA-32 Architectures Software Developer's Manual, volume 3: 20.6.2.4 "Processor Event
  * Based Sampling", 20.3.6.1 "PEBS Record Format" of Skylake, 20.9.2 "Adaptive PEBS". The model has
- * no shadow: the event that overflows gets the record, and the record resets the counter.
+ * no delay between overflow and record: the overflowing event causes the record, which resets the
+ * counter.
  */
 #include <linux/bits.h>
 #include <linux/kernel.h>

@@ -31,7 +31,7 @@ enum x86_model_user {
 
 struct x86_model;
 
-/* Branch types; each value is the bit of MSR_LBR_SELECT that suppresses the type */
+/* Branch types; each value is the bit of MSR_LBR_SELECT that suppresses branches of this type */
 enum x86_model_branch {
 	X86_MODEL_COND = 2,
 	X86_MODEL_CALL,

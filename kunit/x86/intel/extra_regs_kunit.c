@@ -225,8 +225,8 @@ static void extra_reg_may_be_missing(struct kunit *test)
 	KUNIT_EXPECT_GT(test, uarch_counters(test, event, 0x01bb), 0);
 
 	/*
-	 * config1 is rejected for events without an extra register, and the event on CPUs that lack
-	 * it.
+	 * config1 is rejected for an event without an extra register. On a CPU without the
+	 * register, the event itself is rejected.
 	 */
 	event = start(test, 0x5e, 0, ALL_EXTRA_REGS);
 	event->attr.config1 = 0x10001;

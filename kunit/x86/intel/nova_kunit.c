@@ -76,7 +76,7 @@ struct constraint {
 	u16 counters;
 };
 
-/* Rows of intel_pnc_event_constraints[]; of a row for all unit masks, some of them */
+/* Rows of intel_pnc_event_constraints[]; a row for all unit masks is represented by some of them */
 static const struct constraint pnc_constraints[] = {
 	{ 0x0120, 0xf }, { 0xff20, 0xf }, { 0x0179, 0xf }, { 0x0879, 0xf }, { 0x2079, 0xf },
 	{ 0x0275, 0xf }, { 0x0176, 0xf }, { 0x04a4, 0x1 }, { 0x08a4, 0x1 }, { 0x02cd, 0x3 },

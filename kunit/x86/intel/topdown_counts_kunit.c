@@ -67,7 +67,10 @@ static void group_close(struct group *g)
 		fixture_close(g->event[i]);
 }
 
-/* Count slots, and set PERF_METRICS to the shares of all slots since the registers were 0. */
+/*
+ * Count slots, and set PERF_METRICS to the shares of all slots that were counted since the
+ * registers were 0.
+ */
 static void run(u64 slots, u8 retiring, u8 backend)
 {
 	x86_model_run(SLOTS, true, slots);

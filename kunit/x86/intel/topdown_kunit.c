@@ -143,7 +143,7 @@ static void topdown_encode(struct kunit *test)
 	event = alloc(b, slots, METRIC(0));
 	event->attr.exclude_user = true;
 	KUNIT_EXPECT_EQ(test, fixture_init_event(event), -EINVAL);
-	/* The event ends with its leader. */
+	/* The event goes into the error state when its leader is closed. */
 	event = topdown_open(b, slots, METRIC(0));
 	KUNIT_EXPECT_TRUE(test, event->event_caps & PERF_EV_CAP_SIBLING);
 	fixture_close(event);
