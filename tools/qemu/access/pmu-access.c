@@ -234,7 +234,7 @@ static void on_x86_access(unsigned int vcpu, void *kind)
 	qemu.bytes_resize(bytes, 0);
 	if (qemu.read_register(find_rcx(), bytes) >= (int)sizeof(number))
 		memcpy(&number, bytes->data, sizeof(number));
-	/* This counts all registers: the reader of the file selects the PMU's. */
+	/* Count all registers here: the reader of the file selects those of the PMU. */
 	find_access(kind, number)->count++;
 }
 

@@ -103,7 +103,7 @@ struct kind {
 	bool configured;
 };
 
-/* The CPU type of CPUs first_other to last_other is other, that of all other CPUs common. */
+/* CPUs first_other to last_other have the CPU type other, all other CPUs the type common. */
 static struct kind common;
 static struct kind other;
 static unsigned long first_other = 1;

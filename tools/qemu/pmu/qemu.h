@@ -101,7 +101,7 @@ int pmu_qemu_find_imports(const struct pmu_import *imports, size_t len);
 void **pmu_qemu_neighbour(void **place, const void *fn);
 bool pmu_qemu_replace(void *place, const void *fn, void *old);
 
-/* Blocks of one instruction. */
+/* Limit translated blocks to one instruction. */
 int pmu_qemu_find_single(void);
 void pmu_qemu_single(unsigned int vcpu, bool single);
 bool pmu_qemu_is_single(void);

@@ -11,7 +11,9 @@
  */
 #include "pmu/counting.h"
 
-/* More than the branches that are ever taken back */
+/*
+ * Start of the branches in a word: more than are ever taken back, so that the field does not borrow
+ */
 #define BRANCHES_START		UINT64_C(0x10000)
 #define DISTANCE_MAX		INT64_C(0x20000)
 /* Exceeds the branches counted past the distance, before the next check of generated code */

@@ -298,7 +298,8 @@ for mode in "" "-icount shift=0,sleep=off" "-accel tcg,thread=single"; do
 	reset_test EPYC-Genoa zen4 "$reset_amd" $mode
 done
 
-# Guests of SVM: each program in $guest that follows runs one. The numbers follow from its source.
+# SVM: each of the following programs, in $guest, runs a guest of its own. The expected numbers follow
+# from the program's source.
 guest=$svm_guest
 svm_counts="all.user.guest3 = 200001
 all.user.guest0 = 0

@@ -32,7 +32,7 @@
 /* Number of branches in struct trail that the PMU has yet to record */
 #define PASSED_MAX		256
 
-/* An exception return needs no address if the branches of its level are not reported. */
+/* In the bitmap of an exception return, which needs no address if its level is not reported */
 #define KNOWN_ALWAYS		(1u << ARM64_PMU_LEVELS)
 
 #define ALL_LEVELS		((1u << ARM64_PMU_LEVELS) - 1)
@@ -179,11 +179,16 @@ static void set_heads(struct trail *t, unsigned int levels)
 	t->quick = 0;
 }
 
-/* The CPU where a branch ends: its level, and A64 in AArch64 state */
+/*
+ * State of the CPU where a branch ends: its exception level, and whether it executes AArch64 code
+ */
 #define STATE_LEVEL		3u
 #define STATE_A64		4u
 
-/* In the userdata of block_begins(), above the state: its level's bit, if in AArch64 state */
+/*
+ * Userdata of block_begins(), above the state: the bit of the block's level, or 0 outside AArch64
+ * state
+ */
 #define BEGINS_QUICK_SHIFT	8
 
 static unsigned int state_of(unsigned int level, bool is_a64)
@@ -276,7 +281,7 @@ static void record_passed(struct trail *t)
 	}
 }
 
-/* Called in place of block_begins() in all cases that trail.quick excludes. */
+/* block_begins() for all cases that trail.quick excludes */
 static __attribute__((noinline)) void block_begins_slowly(unsigned int vcpu, uintptr_t state)
 {
 	struct trail *t = &trails[vcpu];

@@ -92,7 +92,7 @@ static uint32_t word_of(const struct qemu_plugin_insn *insn)
 	return word;
 }
 
-/* @at: the instruction that counts the branch when it begins */
+/* Instrument a branch. @at: the instruction that counts the branch when it begins */
 static void gen_branch(struct qemu_plugin_insn *at, struct qemu_plugin_insn *insn,
 		       struct count_block *b, unsigned int class)
 {
@@ -126,7 +126,10 @@ static unsigned int class_of(const struct qemu_plugin_insn *insn)
 	return arm64_qemu_translating_a64() ? arm64_insn_class(word_of(insn)) : 0;
 }
 
-/* Check whether an instruction executes once its block has come to it, and the next one, if any. */
+/*
+ * Check whether an instruction that begins is certain to complete without leaving the block before
+ * its end.
+ */
 static bool is_certain(unsigned int class)
 {
 	return class & (ARM64_INSN_SIMPLE | ARM64_INSN_CONDITIONAL | ARM64_INSN_IMMEDIATE);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Count what arm64 vCPUs do: the part that pmu/count.h does not have.
+ * Count what arm64 vCPUs do: the part that depends on the architecture.
  */
 #ifndef TOOLS_QEMU_ARM64_COUNT_H
 #define TOOLS_QEMU_ARM64_COUNT_H

@@ -37,7 +37,7 @@
 /* Number of branches in struct trail that the PMU has yet to record */
 #define PASSED_MAX		256
 
-/* trail.known, above the rings: the address of a far branch is always known. */
+/* A bit of trail.known above the rings, always set: the address of a far branch is always known. */
 #define KNOWN_ALWAYS		(1u << X86_PMU_RINGS)
 
 /**
@@ -123,7 +123,7 @@ static enum x86_lbr_type type_of_pending(uint64_t pending)
 	return pending >> PENDING_TYPE_SHIFT & PENDING_TYPE;
 }
 
-/* Check whether the address of a branch is known: its block has called back at its start. */
+/* Check whether the address of a branch is known: only a block that calls back gives it. */
 static bool is_known(const struct trail *t, uint64_t pending)
 {
 	return pending >> PENDING_KNOWN_SHIFT & t->known;
@@ -231,7 +231,7 @@ static void record_passed(struct trail *t)
 	}
 }
 
-/* Called in place of block_begins() in all cases that trail.quick excludes. */
+/* block_begins() for all cases that trail.quick excludes */
 static __attribute__((noinline)) void block_begins_slowly(unsigned int vcpu, void *userdata)
 {
 	struct trail *t = &trails[vcpu];
@@ -302,11 +302,10 @@ void x86_branch_flush_all(void)
 }
 
 /**
- * x86_branch_record() - set the rings with reported branches
+ * x86_branch_record() - choose the branches to report by the rings that they end in
  * @vcpu: index of the vCPU; called in its thread
  * @pmu: its PMU
- * @rings: bitmap of the rings that a reported branch ends in; if 0, the branch being executed is
- *	the last one
+ * @rings: bitmap of these rings; 0: report the branch that is being executed, and no further ones
  *
  * Return: the cycles of the vCPU so far.
  */

@@ -184,7 +184,7 @@ static void gen_last(struct qemu_plugin_insn *insn, uint64_t last)
 	plugin_api.register_vcpu_insn_exec_inline_per_vcpu(insn, PLUGIN_STORE, FIELD(last), last);
 }
 
-/* @at: the instruction that counts the branch when it begins */
+/* Instrument a branch. @at: the instruction that counts the branch when it begins */
 static void gen_branch(struct qemu_plugin_insn *at, struct qemu_plugin_insn *insn,
 		       struct count_block *b, unsigned int class)
 {

@@ -53,7 +53,9 @@ static const struct pmu_import imports[] = {
 	IN_QEMU(memory_region_add_subregion_overlap),
 };
 
-/* Only CPUs access the table: the executing CPU selects whose entries are accessed. */
+/*
+ * Each CPU has its own table, at the same address: an access is to the table of the executing CPU.
+ */
 static uint64_t read_entry(void *opaque, uint64_t addr, unsigned int size)
 {
 	struct qemu_cpu *cpu = pmu_qemu_current_cpu();

@@ -34,7 +34,7 @@
 #define DS_PEBS			0x20
 #define DS_INDEX		0x28
 #define DS_RESETS		0x40
-/* Reset values of fixed-function counters come after those of so many general-purpose ones. */
+/* Number of reset values of general-purpose counters; those of fixed-function counters follow. */
 #define DS_RESETS_GP_FORMAT_4	8
 #define DS_RESETS_GP		32
 

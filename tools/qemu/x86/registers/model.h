@@ -30,7 +30,7 @@ enum x86_pmu_ring {
 	X86_PMU_RINGS
 };
 
-/* Bitmaps of rings: a shift by X86_PMU_GUEST_USER makes a guest's rings of the host's. */
+/* Bitmaps of rings: shifting the host's rings by X86_PMU_GUEST_USER gives the guest's. */
 #define X86_PMU_HOST_RINGS	(1u << X86_PMU_USER | 1u << X86_PMU_KERNEL)
 #define X86_PMU_ALL_RINGS	(X86_PMU_HOST_RINGS | X86_PMU_HOST_RINGS << X86_PMU_GUEST_USER)
 

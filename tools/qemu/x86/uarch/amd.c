@@ -82,7 +82,7 @@ const struct x86_uarch x86_uarch_amd[] = {
 		TABLES(zen4),
 		.models = { { 0x1a, 0x00, 0x2f }, { 0x1a, 0x40, 0x4f }, { 0x1a, 0x60, 0x7f } },
 	}, {
-		/* Linux 7.3 has the events of Zen 4 for this one, too. */
+		/* Linux 7.3 uses the events of Zen 4 for this one, too. */
 		.name = "zen6", .version = X86_PMU_AMD_V2, .gp = 6, .merges = true, .ibs = true,
 		.lbr = X86_LBR_AMD,
 		TABLES(zen4),

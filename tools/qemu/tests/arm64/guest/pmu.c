@@ -197,7 +197,7 @@ static void pmu_clear(void)
 	write_reg(pmccfiltr_el0, 0);
 }
 
-/* Return the count of a piece of code, of its call, and of the last read. */
+/* Define a function that returns the count of a piece of code, its call and the second read. */
 #define MEASURE(reg)							\
 static u64 measure_##reg(void (*piece)(void))				\
 {									\
@@ -260,8 +260,8 @@ struct piece {
 };
 
 /*
- * Known loads and stores, and what the cache sees of them: QEMU reports some of these accesses to
- * plugins in other ways than an LDR's or STR's.
+ * Known loads and stores, and what the model of the cache makes of them: QEMU reports some accesses
+ * to plugins in other ways than those of LDR and STR.
  */
 static void unusual_accesses(void)
 {

@@ -36,7 +36,7 @@ void alias_calls(void);
 void alias_offset(void);
 void alias_fetch(void);
 
-/* The registers of the first counter, and the register that enables all counters */
+/* Registers of the first counter, and the register that enables all counters */
 static struct pmu {
 	bool amd;
 	uint32_t select;
@@ -198,7 +198,9 @@ static uint64_t count_user(void (*fn)(void), enum event e)
 	return rdmsr(pmu.counter);
 }
 
-/* The plugin drops what no counter needs after some interrupts, 300 at most by then. */
+/*
+ * The plugin drops a kind that no counter has needed for some interrupts: after this many at most.
+ */
 #define TICKS		300
 #define TICK_CYCLES	20000
 #define DIVIDE_BY_1	0xb

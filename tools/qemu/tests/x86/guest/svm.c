@@ -100,7 +100,7 @@ __asm__("guest_loop:\n"
 	"	rdmsr\n"
 	"	vmmcall\n");
 
-/* For the host; and for the guest, which has the host's interrupt descriptors. */
+/* Handle exceptions of the host, and of the guest, which uses the host's interrupt descriptors. */
 void handle(struct frame *frame)
 {
 	switch (frame->vector) {
@@ -236,7 +236,7 @@ static void test_without_svme(void)
 	wrmsr(MSR_EFER, EFER_SVME);
 }
 
-/* Intercepts are not executed, and are no exceptions. */
+/* An intercepted instruction is not executed, and the intercept does not count as an exception. */
 static void test_exits(void)
 {
 	uint64_t direct, injected;

@@ -356,7 +356,7 @@ static void test_call_stack(void)
 	EXPECT(put(MSR_LBR_SELECT, LBR_KERNEL | LBR_CALL_STACK | BIT(2) | BIT(6) | BIT(7)));
 	EXPECT(put(IA32_DEBUGCTL, DEBUGCTLMSR_LBR));
 	branch(X86_LBR_CALL, 100, 200, false);
-	branch(X86_LBR_CALL, 210, 215, false);		/* of what follows */
+	branch(X86_LBR_CALL, 210, 215, false);		/* call of the next instruction */
 	branch(X86_LBR_CONDITIONAL, 216, 218, false);
 	branch(X86_LBR_OTHER, 217, 219, false);
 	branch(X86_LBR_INDIRECT_CALL, 220, 300, false);

@@ -85,8 +85,8 @@ static void test_amd_core(void)
 }
 
 /*
- * Return the count of 1 instruction in user space, 2 in the kernel, 4 in a guest's user space and 8
- * in a guest's kernel. The sum says which of them the selector counts.
+ * Count 1 instruction in user space, 2 in the kernel, 4 in a guest's user space and 8 in a guest's
+ * kernel. Return the count, whose bits show which of these the selector counts.
  */
 static uint64_t counts_where(uint64_t select)
 {

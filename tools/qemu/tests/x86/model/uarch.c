@@ -191,7 +191,7 @@ static void test_counts(void)
 	EXPECT(counted(0, 0x148) == 100);
 	EXPECT(counted(0, 0x8a3 | CMASK(8)) == 100);
 	EXPECT(counted(0, 0x4a3 | CMASK(4)) == 10);
-	EXPECT(counted(0, 0x4a3 | CMASK(5)) == 0);	/* no part of that name */
+	EXPECT(counted(0, 0x4a3 | CMASK(5)) == 0);	/* not the event's counter mask */
 	/* fixed-function counter 0 counts instructions */
 	EXPECT(put(IA32_FIXED_CTR_CTRL, 2) && put(IA32_PERF_GLOBAL_CTRL, BIT(32)));
 	everything_happens();
