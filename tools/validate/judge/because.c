@@ -93,7 +93,10 @@ static const char *find_cause(const struct check *check, const struct outcome *o
 		    !(check->rests_on & base->high_bit && all_high(outcome)))
 			continue;
 		result = judge_base(base, other);
-		/* If a third check explains it, that check is the cause, by its own bit. */
+		/*
+		 * If a third check explains the failure, that check is the cause: it has a bit of
+		 * its own.
+		 */
 		if (result->result == FAIL ||
 		    (result->result == SKIP && base->or_skipped && !result->because))
 			return base->title;

@@ -68,7 +68,7 @@ static void print_seen(void)
 			snprintf(at->what, sizeof(at->what), "%s", noted[i].what);
 			nr++;
 		}
-		/* Keep a wrong value. */
+		/* Keep the first wrong value. */
 		if (at->times++ && !as_expected(at))
 			continue;
 		at->lo = noted[i].lo;

@@ -111,7 +111,7 @@ bool is_hybrid(void);
 /* Attributes of a disabled event of user space */
 void attr_instructions(struct perf_event_attr *attr);
 void attr_cycles(struct perf_event_attr *attr);
-/* The PMU may lack the event: then it does not open. */
+/* Attributes of an event of branches. If the PMU lacks the event, it does not open. */
 void attr_branches(struct perf_event_attr *attr);
 int open_instructions(void);
 /* Open a group of @nr events, only the leader disabled. Return their number, less on failure. */

@@ -137,7 +137,7 @@ static void member_without_leader(void)
 	answer_loops("counted on", event_read(fds[1]) - before);
 }
 
-/* Count a loop. Return false if the event is refused, which is the answer then. */
+/* Count a loop. Return false if the event is refused: the refusal is then the answer. */
 static bool count_loop(struct perf_event_attr *attr, u64 *count)
 {
 	int fd = open_or_answer(attr);

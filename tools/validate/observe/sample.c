@@ -191,7 +191,7 @@ static void mixed_group(void)
 	       sample.values[1] > sample.values[0] ? "more" : "less");
 }
 
-/* Sample a loop. Return false if the event is refused, which is the answer then. */
+/* Sample a loop. Return false if the event is refused: the refusal is then the answer. */
 static bool sample_loop(struct perf_event_attr *attr)
 {
 	int fd = open_ring(&ring, attr, 0, -1);

@@ -157,7 +157,10 @@ static void reset_zeroes(void)
 	close(fd);
 }
 
-/* Durations of two halves of some work by clocks, and an event's times, in nanoseconds */
+/*
+ * Durations of the two halves of some work, by two clocks, and the times of an event; all in
+ * nanoseconds
+ */
 struct clocked {
 	u64 worked[2];		/* the task's clock: duration of each half */
 	u64 passed[2];		/* CLOCK_MONOTONIC: from before the first half to the end of each */
@@ -191,7 +194,7 @@ static bool clock_halves(int fd, struct clocked *c)
 /*
  * The time enabled of a task's event is at least the task's run time, and at most the time that has
  * passed. CLOCK_THREAD_CPUTIME_ID has the run time, which may lack interrupts and stolen time;
- * CLOCK_MONOTONIC has the time that has passed. The durations of the halves do not matter.
+ * CLOCK_MONOTONIC has the time that has passed. The two halves need not take equally long.
  *
  * At a context switch, the scheduler reads the clock first, and perf reads it later. If a host
  * takes the CPU away in between, the event's time is shorter than the task's. So the check is

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * inherit.c - threads but no children, counts that move with tasks, guests and hosts, branches
+ * inherit.c - inheritance by threads but not by children, counts that move with tasks, guests and
+ * hosts, branches
  */
 #define _GNU_SOURCE
 #include <pthread.h>

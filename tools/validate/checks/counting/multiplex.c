@@ -81,7 +81,7 @@ static int by_value(const void *a, const void *b)
 	return *first < *second ? -1 : *first > *second;
 }
 
-/* Return the instructions that the fastest, or the slowest, pieces of the work execute in @ns. */
+/* Return how many instructions the fastest, or the slowest, pieces of the work execute in @ns. */
 static u64 work_in(u64 ns, bool slowest)
 {
 	unsigned int i;
@@ -102,9 +102,9 @@ static u64 work_in(u64 ns, bool slowest)
  * the clock counts instructions, each scaled count is near the truth. Otherwise a CPU executes
  * varying numbers of instructions in a turn, and a host may take it away for several turns. Then
  * scaled counts scatter, and prove nothing about the driver. But the check knows the duration of
- * each piece of the work. The event's count is at least that of the slowest pieces, and at most
- * that of the fastest pieces, in its running time. A turn may begin and end within a piece: this
- * adds two pieces per turn. sysfs has the length of a turn; only a turn after a late one is
+ * each piece of the work. In its running time the event counts at least what the slowest pieces
+ * execute, and at most what the fastest pieces execute. A turn may begin and end within a piece:
+ * this adds two pieces per turn. sysfs has the length of a turn; only a turn after a late one is
  * shorter.
  */
 static void check_luck(const struct event_times *times)

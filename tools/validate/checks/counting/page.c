@@ -238,7 +238,7 @@ static void over_restarts(void)
 	close(fd);
 }
 
-/* Two events for each counter: in its next turn each event has another counter, or none. */
+/* Open two events for each counter: at each turn an event gets another counter, or none. */
 static void in_turns(void)
 {
 	struct perf_event_mmap_page *pages[2 * MANY];

@@ -215,7 +215,10 @@ static void expect_silence(int fd, int other)
 	expect_eq("interrupts while the only sampling event is disabled", 0, fewest);
 }
 
-/* The event that is opened first may get a counter of another kind. */
+/*
+ * Test with a counting event opened before the sampling event, and with one opened after: the first
+ * event may get a dedicated counter.
+ */
 static void stays_silent(void)
 {
 	struct perf_event_attr attr;

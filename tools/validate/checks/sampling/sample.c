@@ -149,7 +149,7 @@ static void period_is_counted(void)
 		wrong += counted + slack < sample.period || sample.period + slack < counted;
 	}
 	expect_range("samples", 20, 100000, nr);
-	/* The kernel shortens a running period at times. */
+	/* A sample shows another PERIOD if the kernel has shortened a running period. */
 	expect_range("samples with another PERIOD than was counted since the one before", 0,
 		     3 + nr / 50, wrong);
 	/* A period that has not ended, or that the kernel has shortened, has no sample. */

@@ -13,7 +13,7 @@
 #include "judge/guard.h"
 #include "judge/validate.h"
 
-/* A descriptor of a file that is no event takes the place of this number. */
+/* Placeholder: the descriptor of a file that is no event replaces this number. */
 #define NO_EVENT	10000
 
 struct open_case {
