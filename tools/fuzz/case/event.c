@@ -270,9 +270,9 @@ static void make_odd(struct fuzz_event *event, struct fuzz_rng *rng)
 }
 
 /*
- * Perf core walks the page tables for these fields, in the NMI. For some kernel addresses
- * perf_get_pgtable_size() takes a page table with unusual flags for a bad one, and reads the same
- * entry forever, with either driver (Linux 6.12 and 7.3).
+ * Leave out these fields. For them perf core walks the page tables in the NMI. For some kernel
+ * addresses perf_get_pgtable_size() never returns, with either driver (Linux 6.12 and 7.3): it
+ * takes a page table with unusual flags for a bad one, and reads the same entry again and again.
  */
 #define PAGE_SIZES	(PERF_SAMPLE_DATA_PAGE_SIZE | PERF_SAMPLE_CODE_PAGE_SIZE)
 

@@ -24,7 +24,9 @@ struct row {
 	bool alike;
 };
 
-/* Not for slow clocks: each sample of these takes a part of a tick. */
+/*
+ * For row.alike. Rows that count slow clocks lack it: each of their samples takes a part of a tick.
+ */
 #define SAME	true
 #define EVENT_NUMBER	0xff
 #define CMASK(n)	((u64)(n) << 24)

@@ -94,7 +94,7 @@ void fuzz_run_init(u32 type, const char *program)
 	call_init();
 	cgroup_init();
 	child_init(program);
-	/* Allocate the loop's memory now. */
+	/* Allocate the loop's memory before the first case. */
 	loop_memory(1 << 16);
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * load.c - load and unload the module again and again, each time during what watch.c does
+ * load.c - load and unload the module again and again, while watch.c samples and reads
  *
  * One process does everything, and starts no program: on a debug kernel fork and exec take longer
  * than loading the module.

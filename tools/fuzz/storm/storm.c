@@ -40,10 +40,9 @@
 #define CHECK_RATE		100000
 #define CHECK_PAGES		8
 /*
- * Number of opens before the storm checks that more than half succeeded. The fewest succeed on
- * arm64 without precise samples and branch records: 57 of 100. The events of a group often fail
- * together, so the spread is larger than that of single events: 1.1 times, in six runs. For 2000
- * opens, half is more than five times that spread below 57 of 100.
+ * After this many opens the storm checks that more than half of them succeeded. On arm64 without
+ * precise samples and branch records 57 of 100 succeed, fewer than elsewhere. In 2000 opens, a rate
+ * below one half is then more than five standard deviations away.
  */
 #define OPENS_TO_JUDGE		2000
 #define MOST_TASKS		64
