@@ -233,8 +233,8 @@ static inline uint64_t user_read_elapsed(const struct perf_event_mmap_page *page
 }
 
 /*
- * Read the count with its times, for events that share counters: scale by enabled / running.
- * Return false if user_read() would.
+ * Read the count with its times, for events that share counters: count * enabled / running
+ * estimates the whole count. Return false where user_read() does.
  */
 static inline bool user_read_times(const struct perf_event_mmap_page *page,
 				   struct user_count *count)

@@ -22,7 +22,7 @@
 #define ARCH_EVENT_INSTRUCTIONS	0x08
 /* BR_RETIRED, which QEMU's own PMU lacks */
 #define ARCH_EVENT_BRANCHES	0x21
-/* Can be placed on any event counter, and counts only writes to PMSWINC_EL0. */
+/* An event for any event counter that counts only writes to PMSWINC_EL0: it stays 0 */
 #define ARCH_EVENT_SILENT	0x00
 /* The cycle counter has 64 bits, and no interrupt at 2^32. */
 #define ARCH_WIDE_CYCLES	true

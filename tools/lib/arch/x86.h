@@ -22,7 +22,7 @@ static inline unsigned int arch_loop_cycles(const char *pmu)
 #define ARCH_EVENT_CYCLES	(arch_is_amd() ? 0x76 : 0x3c)
 #define ARCH_EVENT_INSTRUCTIONS	0xc0
 #define ARCH_EVENT_BRANCHES	(arch_is_amd() ? 0xc2 : 0xc4)
-/* Can be placed on any counter, and counts nothing on any CPU. */
+/* An event for any counter that counts nothing on any CPU */
 #define ARCH_EVENT_SILENT	0xf7
 #define ARCH_EVENT_UNKNOWN	ARCH_EVENT_SILENT
 #define ARCH_MISSING_GENERIC	(arch_is_amd() ? PERF_COUNT_HW_BUS_CYCLES : \
