@@ -106,8 +106,8 @@ EOT
 chmod +x /tmp/bin/perf
 PATH=/tmp/bin:$PATH
 
-# perf report reads /proc/kallsyms too, unless told otherwise: this is for recordings that sample
-# the kernel.
+# perf report also reads /proc/kallsyms, if it shows addresses: hide them, except for recordings that
+# sample the kernel.
 kernel_symbols()
 {
 	case $1 in

@@ -105,8 +105,8 @@ run env KVM="$work" scripts/guest/kvm-usable "$native" true
 [ $status -eq 1 ] && grep -qx "$work does not open" "$work/out"
 result "it is said that KVM does not open"
 
-# The reason is that the host has no PMU for guests or, if it has one, that the guest
-# finds none.
+# kvm-usable gives one of two reasons: the host has no PMU for guests, or the guest finds
+# none.
 run env KVM="$work/out" scripts/guest/kvm-usable "$native" sh -c 'echo first; echo "no PMU" >&2; exit 1'
 [ $status -eq 1 ] && [ "$(wc -l <"$work/out")" -eq 1 ] &&
 	grep -qE "^(this machine.* PMU .*|a guest with KVM does not get a PMU: no PMU)$" "$work/out"

@@ -21,9 +21,9 @@
 #define DISTURBED	16
 
 /*
- * aliased_code has a branch that is taken if a register is 0. aliased_rounds() calls it at both
- * addresses. First it is taken at one and not at the other, so that each address executes one path
- * first. Then, in each round, it is not taken at both and taken at both.
+ * aliased_code has a branch that is taken if a register is 0. aliased_rounds() calls the code at
+ * both addresses. Before the rounds the branch is taken at one address and not taken at the other:
+ * the first path differs. In each round it is not taken at either address, then taken at both.
  */
 void aliased_rounds(const void *here, const void *there, unsigned long rounds);
 extern const char aliased_code[], aliased_code_end[];
@@ -94,10 +94,13 @@ asm(".pushsection .text\n"
 
 #endif
 
-/* In a round: four calls, branches and returns, and the branch that ends the round. */
+/*
+ * In a round: four calls, four conditional branches and four returns, and the branch that ends the
+ * round
+ */
 #define BRANCHES	13
 #define TAKEN		11
-#define MISSED		3	/* missed after two in the other direction, but for one */
+#define MISSED		3	/* of the four conditional branches */
 
 static const void *here, *there;
 

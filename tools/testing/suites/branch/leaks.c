@@ -41,7 +41,10 @@
 #define TASK_DATA(i)		(TASK_CODE(i) + (1ULL << 35))
 #define TASK_SPAN		(1ULL << 36)
 
-/* Instructions or loads per sample. No divisor of a turn's: samples can be anywhere in it. */
+/*
+ * Instructions or loads per sample. The number does not divide those of a turn, so that samples can
+ * be anywhere in it.
+ */
 #define PERIOD			701
 #define PERIOD_PRECISE		97
 #define PERIOD_BOTH		509
@@ -325,7 +328,7 @@ static void take_turns(unsigned int task, unsigned int turns, int code)
 	_exit(0);
 }
 
-/* Schedule the task round robin in any case. */
+/* Use CPU 0 and SCHED_FIFO, so that tasks run strictly in turn. */
 static bool wait_in_line(void)
 {
 	struct sched_param param = { .sched_priority = 1 };

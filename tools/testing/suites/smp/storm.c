@@ -16,7 +16,7 @@
 #include "ring.h"
 
 #define RING_PAGES	256
-/* Overflows that take little time, even on a kernel with debug checks: 50 us each */
+/* Period at which overflows take little time, even on a debug kernel, where each takes 50 us */
 #define CALM_PERIOD	1000000
 #define MAX_RATE	"/proc/sys/kernel/perf_event_max_sample_rate"
 #define MAX_PERCENT	"/proc/sys/kernel/perf_cpu_time_max_percent"

@@ -143,7 +143,7 @@ static bool is_vhe(void)
 	fd = event_open(&attr, 0, -1, -1, 0);
 	if (fd < 0)
 		return false;
-	/* Without VHE this is work of EL2, with VHE of neither. */
+	/* KVM runs a guest: without VHE its own work at EL2 counts, with VHE nothing does. */
 	run_loop(PSTATE_EL0);
 	vhe = event_read(fd) == 0;
 	close(fd);

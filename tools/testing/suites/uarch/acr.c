@@ -88,7 +88,7 @@ struct member {
 
 struct expected {
 	unsigned int samples[MEMBERS];
-	unsigned int overtaken[MEMBERS];	/* counts of each event, see count_one() */
+	unsigned int overtaken[MEMBERS];	/* overflows hidden by a reload */
 	u64 at[MEMBERS];	/* counts in each present period */
 	u64 since[MEMBERS];	/* instructions since the last overflow */
 };
@@ -96,7 +96,10 @@ struct expected {
 /* Instructions from an overflow to its interrupt, at most */
 #define SKID			2
 
-/* Neither driver sees an overflow if the counter is reloaded between overflow and interrupt. */
+/*
+ * Count one instruction. Neither driver sees an overflow if the counter is reloaded between the
+ * overflow and its interrupt.
+ */
 static void count_one(const struct member *group, struct expected *e, bool branch)
 {
 	unsigned int overflowed = 0, i;

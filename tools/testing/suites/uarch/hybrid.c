@@ -228,7 +228,10 @@ static void kinds_are_two(void)
 	expect_true("and other events", has_file(&kinds[1], "events/inst_retired"));
 }
 
-/* Perf core asks the PMU first that was registered last; before Linux 6.5, the first one. */
+/*
+ * Return the CPU type whose PMU perf core asks first: the PMU that was registered last; before
+ * Linux 6.5, the one that was registered first.
+ */
 static struct kind *generic_kind(void)
 {
 	return &kinds[target.kernel >= 605];

@@ -43,7 +43,7 @@
  * @longest: entries of the longest sample
  * @disturbed: entries with other cycles: an interrupt adds its own, or its return is a
  *	branch that restarts the cycle count
- * @entered: entries of the program's own entries into the kernel
+ * @entered: branch entries of the system calls and traps of the program
  * @missed: mispredicted entries
  * @wrong: samples that do not fit the course
  */

@@ -144,7 +144,7 @@ static void judge_samples(struct sampling *s, struct verdict *v, struct found *f
 	}
 }
 
-/* Half of the records are of user space only, where all branches are known. */
+/* Half of the recordings are in user space only, where the test knows all branches. */
 static bool run_user(unsigned long wanted, struct verdict *v, struct course *course,
 		     struct found *f)
 {

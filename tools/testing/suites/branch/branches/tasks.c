@@ -232,7 +232,7 @@ static bool open_calls(struct perf_event_attr *attr, struct ring *ring, int *fd,
 	       !ring_map(ring, *fd, TASK_PAGES);
 }
 
-/* @pids is NULL if all samples are of one task. */
+/* Check the call stack of each sample. @pids is NULL if all samples are of one task. */
 static void judge_nested(struct ring *ring, const struct perf_event_attr *attr, const pid_t *pids)
 {
 	struct calls_tally t = { };

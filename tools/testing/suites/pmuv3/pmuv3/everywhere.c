@@ -184,8 +184,8 @@ static void long_samples_everywhere(void)
 }
 
 /*
- * A period above 2^32 sets the lower half of a pair so that the half overflows in the middle of
- * the loop. Once this carry matters.
+ * With a period above 2^32 the lower half of a pair overflows in the middle of the loop. This carry
+ * does not end the period: there is no sample.
  */
 static void beyond_32_bits(void)
 {

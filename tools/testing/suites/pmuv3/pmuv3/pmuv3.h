@@ -92,7 +92,7 @@ void pmuv3_work(int leader, unsigned long rounds);
 u64 pmuv3_count(int fd);
 
 /**
- * pmuv3_work_counts() - what work_loop() adds to the count of an event on its own
+ * pmuv3_work_counts() - return what work_loop() adds to an event's count
  * @fd: the event
  * @rounds: of work_loop()
  *

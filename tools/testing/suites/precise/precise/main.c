@@ -134,7 +134,10 @@ static void lost(void)
 	close(fd);
 }
 
-/* Periods at which the next overflow is always near, or that turn PEBS off in between */
+/*
+ * Sample with a period at which the next overflow is always near, and with periods between whose
+ * overflows PEBS is off.
+ */
 static void periods(void)
 {
 	static const u64 all[] = { 37, 500, 523, LONG };

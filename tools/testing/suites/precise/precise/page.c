@@ -25,12 +25,12 @@ void read_by_user(void)
 	attr.precise_ip = 2;
 	attr.sample_period = PERIOD;
 	/*
-	 * Records have no call chain, so that each record interrupts, and user space can read the
-	 * counter.
+	 * Samples with a call chain: the event cannot use large PEBS, so that each record
+	 * interrupts, and user space can read the counter.
 	 */
 	attr.sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_CALLCHAIN;
 	if (target.in_tree) {
-		ktap_skip("what the kernel's own driver tells is off by 2^48 (6.12)");
+		ktap_skip("user-space reads with the built-in driver are off by 2^48 (6.12)");
 		return;
 	}
 	if (!reader_open_attr(&reader, &attr))

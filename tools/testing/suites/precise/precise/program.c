@@ -16,8 +16,8 @@
 #define IOC_DISABLE		0x2401
 
 #define STEP			3	/* entries from one load to the next */
-#define ADDED			5	/* to R15, every other round */
-#define BYTES			4	/* that each round copies by a repeated instruction */
+#define ADDED			5	/* is added to R15 in every other round */
+#define BYTES			4	/* are copied in each round by a repeated instruction */
 
 asm(".pushsection .text\n"
 "	.balign	64\n"
@@ -185,7 +185,7 @@ static void flags_at(const struct run *run, u64 round, unsigned int insn, struct
 	else if (round > 1)
 		m->flags = flags_of(run->rounds - (round - 1));
 	else
-		m->known = 0;	/* the system call's */
+		m->known = 0;	/* left by the system call */
 }
 
 static void registers_at(const struct run *run, enum counted what, u64 round, unsigned int insn,

@@ -74,7 +74,10 @@ static bool is_tlb_right(union perf_mem_data_src source, unsigned int line)
 	       source.mem_lock != PERF_MEM_LOCK_LOCKED;
 }
 
-/* Another core has the second line in L3, modified on a CPU with data sources of its own. */
+/*
+ * Another core has the second line in L3. On a CPU with its own data sources, that core has
+ * modified the line.
+ */
 static bool is_snoop_right(union perf_mem_data_src source, unsigned int line)
 {
 	unsigned int other = has_own_sources ? PERF_MEM_SNOOP_HITM : PERF_MEM_SNOOP_HIT;

@@ -168,7 +168,7 @@ static void *refresh_thread(void *arg)
 	for (i = 0; i < 20; i++) {
 		last = 0;
 		ioctl(fd, PERF_EVENT_IOC_REFRESH, 2);
-		/* Until the event is disabled, after which its count stays the same */
+		/* Read until the event is disabled: its count then stays the same. */
 		do {
 			run_on((i + (unsigned long)arg) % smp_cpus);
 			known_loop(50000);

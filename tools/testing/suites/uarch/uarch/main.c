@@ -295,7 +295,10 @@ static void test_extra_reg_turns(const struct uarch *uarch)
 		ktap_skip("no two values want the same register");
 }
 
-/* @needless: corepmu may have events that the built-in driver lacks. */
+/*
+ * Expect both drivers to count the same. @needless: corepmu may have events that the built-in
+ * driver lacks.
+ */
 static void same_generic(const struct uarch *uarch, struct perf_event_attr *attr,
 			 const char *name, enum uarch_precision precision, bool needless)
 {

@@ -141,7 +141,7 @@ void uarch_names(const char *own, const char *ours);
 bool uarch_extra_reg_get(const struct uarch *uarch, unsigned int index,
 			 struct uarch_extra_reg *extra_reg);
 
-/* Up to the first without a name */
+/* Tables of microarchitectures; a row without a name ends each */
 extern const struct uarch uarch_intel[], uarch_amd[];
 
 #endif /* UARCH_H */
