@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0
 #
-# corepmu: `make help` says what can be made.
+# corepmu: `make help` lists the targets.
 #
-# A user's ARCH names the architecture of the module and of the guest; KERNEL a Debian
-# kernel series to fetch; KERNELDIR a built kernel tree of the user's own.
+# ARCH is the architecture of the module and of the guest, KERNEL a Debian kernel series to
+# fetch, and KERNELDIR the user's own built kernel tree.
 
 ifneq ($(KERNELRELEASE),)
 
@@ -15,8 +15,8 @@ scripts	:= scripts
 uname	:= $(shell uname -m)
 native	:= $(if $(filter aarch64,$(uname)),arm64,$(uname))
 
-# Guests are arm64 and of the default kernel series unless told otherwise.
-# `make run' boots the cloud flavour of that series: its image has a third of the bytes.
+# A guest is arm64 with the default kernel series, unless ARCH or KERNEL is given. `make run' boots
+# the cloud flavour of that series, whose image has a third of the size.
 guest-arch	:= $(or $(ARCH),arm64)
 guest-kernel	= $(or $(KERNEL),$(if $(filter run,$(MAKECMDGOALS)),$(shell sed -n '/^\[/h; /^run *= *yes$$/{g; s/[][]//gp}' \
 		  $(scripts)/tables/kernels-flavours.cfg)))
@@ -32,7 +32,7 @@ module		= $(if $(KERNEL),--kernel '$(or $(ARCH),$(native))' '$(KERNEL)', \
 module-deps	= $(if $(KERNEL),module,build $(if $(ARCH),--arch $(ARCH)))
 
 # make refuses an unknown variable on its command line, one that the goal does not use, and two that exclude
-# each other: it would do something else than what was asked for. Variables of the environment are not
+# each other: otherwise it would silently ignore one of them. Variables of the environment are not
 # checked, since they may be meant for other programs.
 takes-KERNELDIR	:= all modules modules_install run boot-guest shell
 takes-KERNEL	:= $(takes-KERNELDIR) check check-all kunit validate clients bench soak fuzz-diff update
@@ -100,7 +100,7 @@ docs: export COREPMU_DEPS = docs
 lint: export COREPMU_DEPS = lint $(if $(ARCH),--arch $(ARCH),$(both))
 intel-counters: export COREPMU_DEPS = kunit
 
-# Of modules for several kernels build/corepmu.ko is the one that was asked for last.
+# build/corepmu.ko is the module of the last build, whatever kernel that was for.
 all modules:
 	@out=$$($(scripts)/build/build-module $(module)) && ln -sfn "$$out/drivers/corepmu/corepmu.ko" build/corepmu.ko
 	@echo 'the module is build/corepmu.ko'
@@ -149,11 +149,11 @@ validate:
 record:
 	@$(scripts)/testing/record
 
-# On this machine, as whoever you are; OPTIONS are those of pmu-validate.
+# Judge this machine's PMU as the present user; OPTIONS are those of pmu-validate.
 validate-here:
 	@$(scripts)/testing/validate-here $(if $(PMU),--pmu '$(PMU)') $(OPTIONS)
 
-# Clients run on x86 unless told otherwise: that is where most of them are used.
+# Clients run on x86 by default, as most of their users do.
 clients:
 	@$(scripts)/clients --arch '$(or $(ARCH),x86_64)' $(if $(KERNEL),--kernel '$(KERNEL)') \
 		$(if $(CPU),--cpu '$(CPU)') $(if $(FILTER),--filter '$(FILTER)') \
