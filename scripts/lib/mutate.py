@@ -11,7 +11,8 @@ import itertools
 import random
 import re
 
-# lines: (first, last); edits: [(position, order, replaced characters, text)], where MUTANT is the switch
+# lines: (first, last); edits: [(position, order, replaced characters, text)]; the word MUTANT in text
+# stands for the condition that selects this mutant
 Mutant = collections.namedtuple("Mutant", "file lines function rule change edits")
 
 HIDDEN = re.compile(r'/\*.*?\*/|//[^\n]*|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])+\'|'

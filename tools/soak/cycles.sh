@@ -109,12 +109,12 @@ cycles()
 	done
 }
 
-# same KIND KEPT KIB: check two measurements. Per cycle, less than half an object may be kept,
-# besides KEPT; less than half a KiB of per-CPU memory, besides KIB; and less than half a page of
-# vmalloc(). A leak of one per cycle is twice that. Objects are counted in slabs of up to 50 or so,
-# some of them partly free: 468 more of kmalloc() were in use after 90 cycles, and 900 more cycles
-# freed them. So 900 cycles show a leak of one, and 90 cycles a leak of dozens. Twelve stacks of
-# kernel threads may come and go.
+# same KIND KEPT KIB: check that memory has not grown between two measurements. A cycle may keep KEPT
+# objects and KIB KiB of per-CPU memory. The limit is half an object, half a KiB and half a page of
+# vmalloc() per cycle above that: a leak of one per cycle is twice the limit. Whole slabs count, with
+# free objects in them: 468 more objects of kmalloc() were in use after 90 cycles, and 900 more
+# cycles freed them. So 900 cycles show a leak of one, and 90 cycles a leak of dozens. The number of
+# kernel threads may grow by twelve, each with a stack of vmalloc().
 same()
 {
 	awk -v kept="$2" -v kib="$3" '

@@ -1,15 +1,15 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0
 #
-# differences.py TABLE FUZZER SEED ARCH MACHINE CPU KERNEL FIRST SECOND [ROW]: compare what two
-# drivers made of the same cases of pmu-fuzz. FIRST is the built-in driver's output, SECOND corepmu's, both
-# may be compressed. A case counts once, by the first of its results that differ: what follows
-# depends on it.
+# differences.py TABLE FUZZER SEED ARCH MACHINE CPU KERNEL FIRST SECOND [ROW]: compare the
+# results of two drivers for the same cases of pmu-fuzz. FIRST is the output of the built-in driver,
+# SECOND that of corepmu; both may be compressed. A case counts once, by its first result that
+# differs: the later ones depend on it.
 #
-# TABLE says which differences there may be (tools/fuzz/diff/differences.cfg) on ARCH, CPU and KERNEL; FUZZER is
-# pmu-fuzz for this machine, which says what a case is on MACHINE (intel, amd, arm64). Prints each
-# kind of difference with how often it was met and an example, and all cases of ROW. The status is 0
-# when all are in the table, 1 when not, 2 when nothing was compared.
+# TABLE lists the differences that ARCH, CPU and KERNEL may have (tools/fuzz/diff/differences.cfg).
+# FUZZER is pmu-fuzz for this machine, which describes a case on MACHINE (intel, amd, arm64) in words.
+# Prints each kind of difference with its number of cases and an example, and all cases of ROW. The
+# status is 0 if all are in the table, 1 if not, 2 if nothing was compared.
 
 import configparser
 import re

@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0
 #
-# minimise.py FUZZER SEED CASE MACHINE OUT FUZZ-DIFF...: leave pieces out of a case of pmu-fuzz as
-# long as two drivers still make different things of it.
+# minimise.py FUZZER SEED CASE MACHINE OUT FUZZ-DIFF...: remove pieces of a case of pmu-fuzz as long
+# as the results of two drivers still differ.
 #
-# FUZZ-DIFF is the command that runs the case without some lists of pieces in both guests, when
-# --lists is added, and OUT the directory where their output is then. In each round all pieces
-# are tried one by one, then those without which it still differs one after the other together.
-# Prints what is left in words, and the numbers of the pieces that were left out.
+# FUZZ-DIFF is a command that with --lists runs the case in both guests, once without each list of
+# pieces. OUT is the directory of their output. Each round first tries the case without each single
+# piece. It then removes those pieces one after the other without which the results still differed.
+# Prints the remaining case in words, and the numbers of the removed pieces.
 
 import subprocess
 import sys
