@@ -30,7 +30,7 @@
 bool pmuv3_lenient;
 module_param_named(lenient, pmuv3_lenient, bool, 0444);
 MODULE_PARM_DESC(lenient,
-		 "ignore precise_ip and bits of config to config3 that mean nothing, as the built-in driver does (arm64)");
+		 "ignore precise_ip and unknown bits of config to config3, as the built-in driver does (arm64)");
 
 /* Generic events */
 
@@ -96,7 +96,7 @@ static int encode_filter(struct pmuv3 *pmuv3, const struct perf_event_attr *attr
 
 	if (attr->exclude_idle)
 		return corepmu_refuse(-EOPNOTSUPP,
-				      "exclude_idle is 1: the PMU cannot tell idle from busy; leave out modifier I");
+				      "exclude_idle is 1: the PMU cannot distinguish idle from busy; leave out modifier I");
 
 	if (is_kernel_in_hyp_mode()) {
 		if (!attr->exclude_kernel && !attr->exclude_host)

@@ -163,7 +163,7 @@ static void guest_left(void *data, int ret, unsigned int esr_ec, unsigned long v
  * Without KVM's tracepoints, an event with exclude_guest also counts the levels that guests and
  * host share. Process context.
  *
- * Return: 0, or -EOPNOTSUPP for exclude_host if the driver cannot tell guests from the host
+ * Return: 0, or -EOPNOTSUPP for exclude_host if the driver cannot distinguish guests from the host
  */
 int pmuv3_kvm_encode(const struct pmuv3 *pmuv3, const struct perf_event_attr *attr,
 		     struct hw_perf_event *hwc)
@@ -195,7 +195,7 @@ int pmuv3_kvm_encode(const struct pmuv3 *pmuv3, const struct perf_event_attr *at
 				      "exclude_host is 1: KVM does not notify this driver when guests run (see the log at load); leave out modifier G");
 	if (!vhe && !attr->exclude_kernel)
 		return corepmu_refuse(-EOPNOTSUPP,
-				      "exclude_host is 1: without VHE the guests' kernels cannot be told from the host's; also set exclude_kernel");
+				      "exclude_host is 1: without VHE the PMU cannot distinguish guest kernels from the host's; also set exclude_kernel");
 
 	hwc->config_base |= PMUV3_GUESTS_ALONE;
 	return 0;

@@ -96,7 +96,7 @@ static int check_branches(const struct corepmu *pmu, u64 asked, u64 wanted)
 	if ((asked & BRANCH_ASKS_TX) && !backend->never_in_tx &&
 	    !(backend->offers & COREPMU_BRANCH_ANY_TX))
 		return corepmu_refuse(-EOPNOTSUPP,
-				      "branch_sample_type is %#llx: records do not tell transactions: leave out abort_tx, in_tx and no_tx",
+				      "branch_sample_type is %#llx: branch records do not show transactions: leave out abort_tx, in_tx and no_tx",
 				      asked);
 	if (wanted & COREPMU_BRANCH_KERNEL & ~backend->offers)
 		return corepmu_refuse(-EOPNOTSUPP,

@@ -152,7 +152,7 @@ static noinline void limiter_log_begin(struct corepmu_cpu *cpuc)
 	cpuc->limiter.is_logged = __ratelimit(&limiter_log);
 	if (!cpuc->limiter.is_logged)
 		return;
-	pr_notice("CPU%d: overflows take most of the time, of event type %u config %#llx period %llu in %s[%d]: short periods are stretched; use a longer period\n",
+	pr_notice("CPU%d: overflows of event type %u config %#llx period %llu in %s[%d] take most of the time: short periods are stretched; use a longer period\n",
 		  smp_processor_id(), throttled->attr.type, throttled->attr.config,
 		  throttled->hw.sample_period, current->comm, current->tgid);
 }

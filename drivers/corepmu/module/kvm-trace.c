@@ -94,7 +94,7 @@ static int module_changes(struct notifier_block *block, unsigned long action, vo
 		find_hook(tracepoint_ptr_deref(&module->tracepoints_ptrs[i]), NULL);
 	ret = register_probes();
 	if (ret)
-		pr_notice("no probe on the tracepoints of the module kvm (%d): the driver cannot tell guests from the host; load the module kvm of this kernel\n",
+		pr_notice("no probe on the tracepoints of the module kvm (%d): the driver cannot distinguish guests from the host; load the module kvm of this kernel\n",
 			  ret);
 
 	return NOTIFY_OK;

@@ -198,7 +198,7 @@ static int check_group(const struct x86_desc *desc, struct perf_event *event)
 	/* perf and the built-in driver number the members of the group, and so does acr_mask. */
 	if (!is_ours(event, leader) || (other && named_by(event)))
 		return corepmu_refuse(-EINVAL,
-				      "config2 %#llx: acr_mask numbers group members: take events of other PMUs out of the group",
+				      "config2 %#llx: a bit of acr_mask is a position in the group: take events of other PMUs out of the group",
 				      event->attr.config2);
 	ret = narrow(desc, event, leader, nr++, mine);
 	for_each_sibling_event(sibling, leader)

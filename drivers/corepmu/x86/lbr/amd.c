@@ -62,7 +62,7 @@ static bool excludes_guests(const struct corepmu_branches *branches)
  * @missed_exit: KVM has not reported the last exit: recording is still disabled, and branches of
  *	the host are missing
  *
- * The hardware does not tell guests from the host, and goes on recording in guests.
+ * The hardware does not distinguish guests from the host, and goes on recording in guests.
  * x86_guest_runs() already has the new state. IRQs off.
  */
 void amd_lbr_switch_guest(bool enter, bool missed_exit)

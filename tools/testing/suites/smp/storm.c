@@ -381,7 +381,7 @@ static void log_names_storm(void)
 		return;
 	log[len] = '\0';
 	snprintf(said, sizeof(said),
-		 "corepmu: CPU0: overflows take most of the time, of event type %u config %#llx period 1 in storm[%d]: short periods are stretched; use a longer period\n",
+		 "corepmu: CPU0: overflows of event type %u config %#llx period 1 in storm[%d] take most of the time: short periods are stretched; use a longer period\n",
 		 attr.type, (unsigned long long)attr.config, getpid());
 	begin = strstr(log, said);
 	if (!begin)

@@ -266,7 +266,7 @@ static void test_rings(void)
 	EXPECT(put(MSR_AMD64_LBR_SELECT, 0) && cpu.rings == 3);
 	EXPECT(put(MSR_AMD_DBG_EXTN_CFG, 0) && !cpu.rings);
 
-	/* LbrExtV2 does not tell guests from the host. */
+	/* LbrExtV2 does not distinguish guests from the host. */
 	EXPECT(put(MSR_AMD_DBG_EXTN_CFG, DBG_EXTN_CFG_LBRV2EN) && cpu.rings == 3);
 	EXPECT(x86_pmu_wrmsr(&cpu.pmu, MSR_EFER, EFER_SVME) == X86_PMU_NOT_HERE);
 	EXPECT(cpu.rings == X86_PMU_ALL_RINGS);

@@ -15,12 +15,12 @@
 #define HAS_CYCLES		true
 #define USUAL_DEPTH		64
 #define WHY_NO_CALLS		"records of BRBE do not follow calls"
-#define WHY_NO_TX		"records of BRBE do not tell transactions"
+#define WHY_NO_TX		"records of BRBE do not show transactions"
 #else
 #define HAS_CYCLES		(!arch_is_amd())
 #define USUAL_DEPTH		(arch_is_amd() ? 16 : 32)
 #define WHY_NO_CALLS		(arch_is_amd() ? "AMD's records do not follow calls" : NULL)
-#define WHY_NO_TX		(arch_is_amd() ? "AMD's records do not tell transactions" : NULL)
+#define WHY_NO_TX		(arch_is_amd() ? "AMD's records do not show transactions" : NULL)
 #endif
 
 /* ---- compare samples with a course ---- */
