@@ -163,7 +163,7 @@ static void pebs_change(struct corepmu_cpu *cpuc)
  * If KVM does not disable counters for its guests (see x86/kvm/vmx.c), the CPU would write records
  * to the same linear address of a guest. So the driver does not enable PEBS on a CPU that KVM owns.
  */
-static noinline void tell_of_guests(void)
+static noinline void warn_of_kvm(void)
 {
 	pr_warn_once("KVM has enabled VMX on a CPU: no precise samples until KVM disables VMX; unload KVM\n");
 }
@@ -382,7 +382,7 @@ static void pebs_start(struct corepmu_cpu *cpuc)
 		     (x86_may_run_guests() || this_cpu_read(x86_vmx_is_enabling)))) {
 		pebs_stop(cpuc);
 		p->owned_by_kvm = true;
-		tell_of_guests();
+		warn_of_kvm();
 		return;
 	}
 	if (!p->up_to_date || p->active != cpuc->active)

@@ -49,7 +49,7 @@ static u64 sample_time(const struct perf_event *event, const struct x86_pebs_rec
 }
 
 /* The record's length is invalid, so the start of the next record is unknown, too. */
-static noinline void tell_of_garbage(const void *at)
+static noinline void warn_of_invalid_record(const void *at)
 {
 	pr_warn_once("a PEBS record is invalid (it begins with %#llx): dropped, with all records after it; update the microcode or the hypervisor\n",
 		     *(const u64 *)at);
@@ -141,7 +141,7 @@ u64 x86_pebs_account(struct corepmu_cpu *cpuc, const void *at, const void *end)
 
 	at = x86_pebs_count(to_x86(cpuc->pmu)->pebs_format, at, end, mine, p->nr, &overflowed);
 	if (at)
-		tell_of_garbage(at);
+		warn_of_invalid_record(at);
 	p->max_pending = 0;
 	for (left = p->hw_reload ? mine : 0; left; left &= left - 1)
 		if (p->reload[__ffs64(left)])
