@@ -60,7 +60,7 @@ static const struct open_case {
 	       .branch_sample_type = PERF_SAMPLE_BRANCH_ANY |
 				     PERF_SAMPLE_BRANCH_USER,
 	       .sample_period = 100000) },
-	{ "writes of the branch unit, even where branches are counted", -ARCH_SENSELESS_EVENT, 0,
+	{ "writes of the branch predictor, which do not exist", -ARCH_SENSELESS_EVENT, 0,
 	  OPEN(.type = PERF_TYPE_HW_CACHE,
 	       .config = CACHE(PERF_COUNT_HW_CACHE_BPU, PERF_COUNT_HW_CACHE_OP_WRITE, 0)) },
 	{ "cache prefetches, which no CPU of its kind counts", ENOENT, 0,
@@ -106,7 +106,7 @@ static const struct open_case {
 	       .config = CACHE(PERF_COUNT_HW_CACHE_BPU,
 			       PERF_COUNT_HW_CACHE_OP_PREFETCH,
 			       PERF_COUNT_HW_CACHE_RESULT_MISS)) },
-	{ "the user's USR, OS, INT and EN bits, which say nothing", 0, 0,
+	{ "the user's USR, OS, INT and EN bits, which have no effect", 0, 0,
 	  OPEN(.config = 1 << 16 | 1 << 17 | 1 << 20 | 1 << 22 |
 			 ARCH_EVENT_INSTRUCTIONS) },
 #endif
@@ -174,7 +174,7 @@ static void user_access(void)
 	int error;
 
 	if (!ARCH_CONFIG1_RDPMC) {
-		ktap_skip("not asked for with an attribute here");
+		ktap_skip("this architecture has no attribute for user-space reads");
 		return;
 	}
 	snprintf(path, sizeof(path), "/sys/bus/event_source/devices/%s/format/rdpmc", target.pmu);

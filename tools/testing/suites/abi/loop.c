@@ -71,7 +71,7 @@ static void counts_of(enum kind kind)
 	snprintf(figure, sizeof(figure), "loop_%s_u", names[kind]);
 	ktap_figure(figure, count);
 	if (other_type >= 0)
-		expect_eq("counts of the kernel's own driver", count,
+		expect_eq("counts of the built-in driver", count,
 			  count_ten_times(other_type, kind));
 }
 
@@ -103,7 +103,7 @@ static void extended_type(void)
 	event_is_exact(fd, ITERATIONS);
 	if (other_type >= 0) {
 		attr_init_generic(&attr, PERF_COUNT_HW_INSTRUCTIONS);
-		expect_eq("the kernel's own driver meanwhile", -16,
+		expect_eq("the built-in driver meanwhile", -16,
 			  event_open(&attr, 0, -1, -1, 0));
 	}
 	close(fd);
@@ -198,7 +198,7 @@ static void run_sampling(const struct sampling *s, u64 period)
 		expect_range("interrupts of samples in user space", sum.samples,
 			     sum.samples + 1, after - before);
 	if (other_type >= 0 && s->mode == USER) {
-		expect_eq("count of the kernel's own driver", count,
+		expect_eq("count of the built-in driver", count,
 			  sample(other_type, s, period, &other));
 		expect_eq("its samples", sum.samples, other.samples);
 		expect_eq("its samples in the loop", sum.inside, other.inside);

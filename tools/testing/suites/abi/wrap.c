@@ -343,7 +343,7 @@ static void sampling(void)
 }
 
 /* Count more than 2^32 instructions, on one counter of each type at once. */
-static void the_hard_way(void)
+static void past_32_bits(void)
 {
 	const unsigned long iterations = (1UL << 32) / LOOP_INSNS + 12345;
 	/* In memory, so that loading either takes the same instructions */
@@ -413,7 +413,7 @@ static const struct ktap_case cases[] = {
 };
 
 static const struct ktap_case hard_cases[] = {
-	{ "2^32 instructions", the_hard_way },
+	{ "2^32 instructions", past_32_bits },
 };
 
 int main(int argc, char **argv)

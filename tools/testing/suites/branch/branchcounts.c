@@ -305,7 +305,7 @@ static bool need_counts(void)
 
 /* ---- tests ---- */
 
-static void told(void)
+static void caps_are_listed(void)
 {
 	if (!need_counts())
 		return;
@@ -479,7 +479,7 @@ static void refused(void)
 }
 
 static const struct ktap_case cases[] = {
-	{ "sysfs has the number of counted events, and of their bits", told },
+	{ "sysfs has the number of counted events, and of their bits", caps_are_listed },
 	{ "each branch has the counts of four events", each },
 	{ "an event alone", alone },
 	{ "counts come in the group's order", some },

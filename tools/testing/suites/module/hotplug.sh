@@ -209,7 +209,7 @@ check "under events of a task" task_events
 check "under groups and more events than counters" task_groups
 check "events of a CPU that goes end with it, and it counts when it is back" counts_end
 check "a CPU that is offline is refused" offline_is_refused
-check "CPU 0 goes and comes back" first_goes_too
+check "CPU 0 goes offline and online" first_goes_too
 check "loaded while a CPU is offline" unplugged_reload
 check_references
 finish

@@ -105,7 +105,7 @@ check "the log says what overflow interrupts are" log_says
 check "code with interrupts off" with_interrupts_off
 check "a sample for each period" each_sample
 check "a count that is read while another event samples" read_meanwhile
-check "a CPU goes and comes" go_and_come
+check "a CPU goes offline and online" go_and_come
 check "the module is loaded again" load_again
-check "the kernel has nothing to complain of" kernel_is_content
+check "the kernel logs no warning" kernel_is_content
 finish

@@ -13,7 +13,7 @@
 
 #define EBX_RDPMC_USR_DISABLE	(1U << 2)
 
-static bool cpu_has_it(void)
+static bool has_user_disable(void)
 {
 	unsigned int eax, ebx = 0, ecx, edx;
 
@@ -88,7 +88,7 @@ static void hidden(void)
 {
 	struct counter_scan scan = { };
 
-	if (!cpu_has_it())
+	if (!has_user_disable())
 		return;
 	scan_beside(&scan, false);
 	expect_all_zero("a task with a counter of its own", &scan);
@@ -99,7 +99,7 @@ static void shown_to_everybody(void)
 {
 	struct counter_scan scan = { };
 
-	if (!cpu_has_it())
+	if (!has_user_disable())
 		return;
 	expect_eq("writing 2", 0, user_read_allow(2));
 	scan_beside(&scan, true);

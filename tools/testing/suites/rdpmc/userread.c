@@ -350,7 +350,7 @@ static void everybody(void)
 
 static void everybody(void)
 {
-	ktap_skip("there is no such choice here");
+	ktap_skip("this architecture has no file rdpmc");
 }
 
 #endif

@@ -154,7 +154,7 @@ static void *victim_run(void *arg)
 }
 
 /* Disturb the reader in at least @steps steps. It reads all the time, without a fault. */
-static void torment(struct victim *victim, unsigned int steps,
+static void disturb(struct victim *victim, unsigned int steps,
 		    void (*step)(struct victim *victim, unsigned int nr))
 {
 	struct sigaction old, action = { .sa_handler = on_fault };
@@ -196,7 +196,7 @@ static void migration(void)
 
 	if (!spies_start(&spies))
 		return;
-	torment(&victim, 2000, move);
+	disturb(&victim, 2000, move);
 #if defined(__x86_64__)
 	/* QEMU's counters of arm64 go backwards at times: corepmu_counter_update(). */
 	expect_eq("reads that went backwards", 0, victim.backwards);
@@ -204,7 +204,7 @@ static void migration(void)
 	spies_end(&spies);
 }
 
-static void meddle(struct victim *victim, unsigned int nr)
+static void stop_start_or_reset(struct victim *victim, unsigned int nr)
 {
 	int fd = victim->reader.fd;
 
@@ -223,11 +223,11 @@ static void meddle(struct victim *victim, unsigned int nr)
 	}
 }
 
-static void meddling(void)
+static void restarted_by_others(void)
 {
 	struct victim victim = { };
 
-	torment(&victim, 2000, meddle);
+	disturb(&victim, 2000, stop_start_or_reset);
 }
 
 /*
@@ -261,7 +261,7 @@ static void hotplug(void)
 	unsigned int cpu;
 	char path[64];
 
-	torment(&victim, 60, unplug);
+	disturb(&victim, 60, unplug);
 	for (cpu = 1; cpu < nr_cpus; cpu++) {
 		snprintf(path, sizeof(path), "/sys/devices/system/cpu/cpu%u/online", cpu);
 		write_number(path, 1);
@@ -365,8 +365,8 @@ static void everywhere(void)
 
 static const struct ktap_case cases[] = {
 	{ "a reader that is moved about", migration },
-	{ "a reader that others stop, start and reset", meddling },
-	{ "a reader whose CPUs go and come", hotplug },
+	{ "a reader that others stop, start and reset", restarted_by_others },
+	{ "a reader whose CPUs go offline and online", hotplug },
 	{ "tasks that end while others look", ending },
 	{ "access comes and goes on all CPUs", everywhere },
 };

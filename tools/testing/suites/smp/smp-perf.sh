@@ -135,7 +135,7 @@ check "perf stat -a -A on busy CPUs" stat_each
 check "perf stat -a -I" stat_interval
 check "perf stat -a, more events than counters" stat_multiplex
 check "six perf stat -a at once" many_at_once
-check "the module goes and comes under stress" reload_under_stress
+check "the module is unloaded and loaded under stress" reload_under_stress
 check "the module can be unloaded" can_be_unloaded
 rm -f "$data" /tmp/stat $busy
 finish

@@ -269,7 +269,7 @@ static void unthrottled(void)
 	int fd;
 
 	if (target.in_tree) {
-		ktap_skip("%s has no limit of its own and never ends",
+		ktap_skip("the storm would never end: %s has no limiter",
 			  target.pmu);
 		return;
 	}
@@ -309,7 +309,7 @@ static void calm_after_unthrottled(void)
 	int fd;
 
 	if (target.in_tree) {
-		ktap_skip("%s has no limit of its own and never ends",
+		ktap_skip("the storm would never end: %s has no limiter",
 			  target.pmu);
 		return;
 	}
@@ -371,7 +371,7 @@ static void log_names_storm(void)
 	int len, fd;
 
 	if (target.in_tree) {
-		ktap_skip("%s has no limit of its own", target.pmu);
+		ktap_skip("%s has no limiter", target.pmu);
 		return;
 	}
 	fd = storm_open(&storms[6], &attr);

@@ -10,7 +10,7 @@
 
 REFILL=event=0x0003
 
-is_told()
+is_unlisted()
 {
 	expect_true "no file of the event" [ ! -e "$DEVICES/$PMU/events/l1d_cache_refill" ] &&
 		expect_true "the file of another" [ -e "$DEVICES/$PMU/events/l1d_cache" ]
@@ -32,7 +32,7 @@ raw_is_still()
 }
 
 plan 3
-check "the PMU does not list the event" is_told
+check "the PMU does not list the event" is_unlisted
 check "the event's generic event is not supported" generic_is_refused
 check "by its number it reads 0, and other events count" raw_is_still
 finish

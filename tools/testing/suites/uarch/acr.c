@@ -238,7 +238,7 @@ static bool need_acr(void)
 
 /* ---- tests ---- */
 
-static void told(void)
+static void format_is_listed(void)
 {
 	char path[256], line[64] = "";
 	FILE *file;
@@ -362,7 +362,7 @@ static void refused(void)
 }
 
 static const struct ktap_case cases[] = {
-	{ "sysfs has format/acr_mask", told },
+	{ "sysfs has format/acr_mask", format_is_listed },
 	{ "branches are sampled only where they are frequent", many },
 	{ "precise samples show the branch", precise },
 	{ "an event that reloads another has precise samples, too", both_precise },

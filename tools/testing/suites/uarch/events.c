@@ -128,7 +128,7 @@ static void run_event(const struct event *event)
 	int fd, i;
 
 	if (config == NONE) {
-		ktap_skip("this maker's CPUs do not have it");
+		ktap_skip("CPUs of this vendor do not have the event");
 		return;
 	}
 	attr_init(&attr, config);
@@ -206,11 +206,11 @@ static void common_counters(void)
 	int leader, fds[COMMON_COUNTERS];
 
 	if (target.in_tree) {
-		ktap_skip("the kernel's own driver has them on any counter");
+		ktap_skip("the built-in driver places the events on any counter");
 		return;
 	}
 	if (arch_is_amd() || counters <= COMMON_COUNTERS + 1) {
-		ktap_skip("this CPU has no counters but those that all have");
+		ktap_skip("this CPU has no counters beyond the common ones");
 		return;
 	}
 	user_read_allow(1);
@@ -262,7 +262,7 @@ static void incomplete_events(void)
 	unsigned int i;
 
 	if (target.in_tree) {
-		ktap_skip("the kernel's own driver has them, whatever the register says");
+		ktap_skip("the built-in driver does not refuse the events");
 		return;
 	}
 	if (arch_is_amd()) {
@@ -340,7 +340,7 @@ static void equality(void)
 	unsigned int i;
 
 	if (arch_is_amd() || arch_intel_version() < 6) {
-		ktap_skip("this CPU cannot tell");
+		ktap_skip("this CPU has no EQ bit (perfmon version 6)");
 		return;
 	}
 	for (i = 0; i < ARRAY_SIZE(rows); i++)

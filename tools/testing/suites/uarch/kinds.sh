@@ -183,15 +183,15 @@ check "the module loads with one CPU online" load_on_one
 check "a CPU whose type was not online at load has no PMU, and the log says so" other_kind_stays_out
 check "a CPU of the PMU's type that comes online has the PMU" same_kind_joins
 check "a CPU that came online takes overflow interrupts" samples_where_joined
-check "CPUs that go and come back count and take interrupts" go_and_come
+check "CPUs that go offline and online count and take interrupts" go_and_come
 check "with two CPU types online there are two PMUs" two_kinds
 check "each PMU counts on its CPUs only" each_counts
 check "perf stat -a counts both CPU types" stat_all
 check "perf record -a samples each CPU type on its CPUs" record_all
-check "CPUs of both types go and come" kinds_go_and_come
+check "CPUs of both types go offline and online" kinds_go_and_come
 check "user space may read if the task is bound to one CPU type" user_reads_bound
 check "with standin=1 PMUs have the built-in driver's names" named_as_built_in
 check "type= is the type of the first PMU" type_is_of_the_first
 check "unload leaves nothing" gone
-check "the kernel has nothing to complain of" kernel_is_content
+check "the kernel logs no warning" kernel_is_content
 finish

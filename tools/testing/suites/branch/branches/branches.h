@@ -91,11 +91,11 @@ void judge_calls(struct verdict *v, const struct sample *s, unsigned int depth);
 bool calls_are_followed(void);
 
 /**
- * switches_are_told() - check whether perf core notifies the PMU under test of task switches
+ * is_notified_of_switches() - check whether perf core notifies the PMU under test of task switches
  *
  * Return: true if it does.
  */
-bool switches_are_told(void);
+bool is_notified_of_switches(void);
 
 /**
  * is_kernel() - check for a kernel address

@@ -245,7 +245,7 @@ static void several(void)
 }
 
 /* Before Linux 6.2 perf core notifies only the PMU that was registered first of task switches. */
-bool switches_are_told(void)
+bool is_notified_of_switches(void)
 {
 	return target.in_tree || target.kernel >= 602 ||
 	       access("/sys/bus/event_source/devices/cpu", F_OK);
@@ -257,8 +257,8 @@ static const char *why_no_calls(void)
 
 	if (why)
 		return why;
-	if (!switches_are_told())
-		return "the built-in driver is told of switches, and this one is not";
+	if (!is_notified_of_switches())
+		return "perf core notifies the built-in driver of task switches, but not this one";
 	return NULL;
 }
 
@@ -312,7 +312,7 @@ static void call_stack_beside(void)
 	if (!calls_are_followed())
 		return;
 	if (target.in_tree) {
-		ktap_skip("the built-in driver shows what was recorded before the other's turn");
+		ktap_skip("the built-in driver shows branches from before the turn of the event");
 		return;
 	}
 	course_plain(&course, 0);

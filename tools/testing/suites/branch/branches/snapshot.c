@@ -171,7 +171,7 @@ void snapshot(void)
 	}
 	if (!target.in_tree && strcmp(target.pmu, "cpu") &&
 	    !access("/sys/bus/event_source/devices/cpu", F_OK)) {
-		ktap_skip("the built-in driver beside %s answers, of events of its own",
+		ktap_skip("the built-in driver beside %s returns branches of its own events",
 			  target.pmu);
 		goto out;
 	}

@@ -158,8 +158,8 @@ static void judge_tasks(pid_t pid, bool inherit)
 		 * Without notification, the first sample after a switch detects it and has no
 		 * records.
 		 */
-		expect_range("addresses of the task's own", switches_are_told() ? 10000 : 1000,
-			     INT32_MAX, t.own);
+		expect_range("addresses of the task's own",
+			     is_notified_of_switches() ? 10000 : 1000, INT32_MAX, t.own);
 		expect_range("samples", 500, INT32_MAX, t.samples);
 		ktap_diag("%u samples, %u empty; %lu addresses of the task's own",
 			  t.samples, t.empty, t.own);

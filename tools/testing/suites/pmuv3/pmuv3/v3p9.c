@@ -61,7 +61,7 @@ static void threshold(void)
 }
 
 /* Use every counter: cycles, instructions and six others. */
-static void full_house(void)
+static void every_counter(void)
 {
 	static const unsigned int which[] = { 4, 0, 1, 2, 3, 1, 2, 3 };
 	struct perf_event_attr attr;
@@ -118,7 +118,7 @@ static void instruction_counter_samples(void)
 
 static const struct ktap_case cases[] = {
 	{ "thresholds count when the value compares", threshold },
-	{ "every counter counts at once", full_house },
+	{ "every counter counts at once", every_counter },
 	{ "the instruction counter samples", instruction_counter_samples },
 };
 

@@ -51,7 +51,7 @@ static void attr_with_branches(const struct check *c, struct perf_event_attr *at
 	attr->branch_sample_type = PERF_SAMPLE_BRANCH_USER | PERF_SAMPLE_BRANCH_ANY;
 }
 
-static bool has_them(void)
+static bool has_branch_samples(void)
 {
 	const struct check c = { .what = INSTRUCTIONS, .precise = 2, .period = PERIOD };
 	struct perf_event_attr attr;
@@ -72,7 +72,7 @@ void branches(void)
 	struct perf_event_attr attr;
 	unsigned int i, large;
 
-	if (!has_them()) {
+	if (!has_branch_samples()) {
 		ktap_skip("this PMU has no branches in its records");
 		return;
 	}

@@ -160,7 +160,7 @@ static void following(void)
 	check(&c);
 }
 
-static void exactest(void)
+static void at_instruction(void)
 {
 	const struct check c = {
 		.what = INSTRUCTIONS, .precise = 3, .period = SHORT, .large = true,
@@ -414,7 +414,7 @@ static const struct ktap_case cases[] = {
 	{ "a buffer that is full", lost },
 	{ "short and long periods", periods },
 	{ "precise_ip 1: at the next instruction", following },
-	{ "precise_ip 3: at the instruction", exactest },
+	{ "precise_ip 3: at the instruction", at_instruction },
 	{ "instructions that fault and restart", faulting },
 	{ "vector registers", vectors },
 	{ "branches up to the instruction", branches },

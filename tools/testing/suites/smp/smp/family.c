@@ -11,7 +11,7 @@
 #include "smp.h"
 
 /* Create children that have children, all of them counted, up to a number. */
-static void breed(unsigned int depth)
+static void fork_tree(unsigned int depth)
 {
 	pid_t children[3];
 	unsigned int i;
@@ -22,7 +22,7 @@ static void breed(unsigned int depth)
 	for (i = 0; i < 3; i++) {
 		children[i] = fork();
 		if (!children[i]) {
-			breed(depth - 1);
+			fork_tree(depth - 1);
 			_exit(0);
 		}
 	}
@@ -31,7 +31,7 @@ static void breed(unsigned int depth)
 			waitpid(children[i], NULL, 0);
 }
 
-static void check_breed(u64 period, bool on_cpus)
+static void check_fork_tree(u64 period, bool on_cpus)
 {
 	struct event_times times, last[MAX_CPUS] = { 0 };
 	struct perf_event_attr attr;
@@ -54,7 +54,7 @@ static void check_breed(u64 period, bool on_cpus)
 	}
 	fflush(stdout);
 	for (round = 0; round < 4; round++) {
-		breed(3);
+		fork_tree(3);
 		for (i = 0; i < nr; i++) {
 			event_read_times(fds[i], &times);
 			smp_check_times(&last[i], &times);
@@ -69,19 +69,19 @@ static void check_breed(u64 period, bool on_cpus)
 	close_all(fds, nr);
 }
 
-static void breed_counting(void)
+static void fork_tree_counting(void)
 {
-	check_breed(0, false);
+	check_fork_tree(0, false);
 }
 
-static void breed_sampling(void)
+static void fork_tree_sampling(void)
 {
-	check_breed(PERIOD, false);
+	check_fork_tree(PERIOD, false);
 }
 
-static void breed_on_cpus(void)
+static void fork_tree_on_cpus(void)
 {
-	check_breed(PERIOD, true);
+	check_fork_tree(PERIOD, true);
 }
 
 /* Close the event while its inherited copies in children exist. */
@@ -101,7 +101,7 @@ static void close_under_children(void)
 		child = fork();
 		if (!child) {
 			known_loop(20000);
-			breed(1);
+			fork_tree(1);
 			_exit(0);
 		}
 		known_loop(i * 500 + 1);
@@ -196,9 +196,9 @@ static void open_on_the_dying(void)
 }
 
 static const struct ktap_case cases[] = {
-	{ "inherited by grandchildren, counting", breed_counting },
-	{ "inherited by grandchildren, sampling", breed_sampling },
-	{ "inherited by grandchildren, on every CPU", breed_on_cpus },
+	{ "inherited by grandchildren, counting", fork_tree_counting },
+	{ "inherited by grandchildren, sampling", fork_tree_sampling },
+	{ "inherited by grandchildren, on every CPU", fork_tree_on_cpus },
 	{ "closed while children live", close_under_children },
 	{ "execs while sampling", exec_while_sampling },
 	{ "opened on a task that ends", open_on_the_dying },

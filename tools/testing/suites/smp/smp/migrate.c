@@ -191,7 +191,7 @@ static void refresh_everywhere(void)
 }
 
 /* System-wide events on all CPUs and task events share the counters. */
-static void crowd(void)
+static void shared_counters(void)
 {
 	struct event_times last[CROWD * MAX_CPUS] = { 0 }, now;
 	struct perf_event_attr attr;
@@ -227,7 +227,7 @@ static const struct ktap_case cases[] = {
 	{ "multiplexing while migrating", migrate_multiplexed },
 	{ "sampling while migrating", migrate_sampling },
 	{ "PERF_EVENT_IOC_REFRESH while migrating", refresh_everywhere },
-	{ "events of CPUs and of tasks share counters on every CPU", crowd },
+	{ "events of CPUs and of tasks share counters on every CPU", shared_counters },
 };
 
 const struct ktap_list smp_migrate_cases = { cases, ARRAY_SIZE(cases) };

@@ -97,6 +97,6 @@ void smp_run_threads(void *(*work)(void *), unsigned int nr)
 		pthread_create(&threads[i], NULL, work, (void *)(i + 1));
 	for (i = 0; i < nr; i++) {
 		pthread_join(threads[i], &bad);
-		expect_eq("a thread's troubles", 0, (long)bad);
+		expect_eq("failures of a thread", 0, (long)bad);
 	}
 }

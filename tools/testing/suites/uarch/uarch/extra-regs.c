@@ -48,16 +48,17 @@ static const struct uarch_extra_reg offcore[] = {
 };
 
 static const struct uarch_extra_reg front_end[] = {
-	{ "trouble of the front end", 0, true, { { FRONTEND, STLB_MISS } } },
+	{ "a front-end event", 0, true, { { FRONTEND, STLB_MISS } } },
 	{ "how long it took", 0, true, { { FRONTEND, LATENCY } } },
 	{ "reserved bits of the front end's", -EINVAL, true, { { FRONTEND, RESERVED } } },
-	{ "the same trouble twice, and requests", 0, true,
+	{ "the same front-end event twice, and requests", 0, true,
 	  { { FRONTEND, DSB_MISS }, { FRONTEND, DSB_MISS }, { 0xc4, 0 } } },
-	{ "two troubles", -EINVAL, true, { { FRONTEND, DSB_MISS }, { FRONTEND, STLB_MISS } } },
+	{ "two front-end events", -EINVAL, true,
+	  { { FRONTEND, DSB_MISS }, { FRONTEND, STLB_MISS } } },
 };
 
 static const struct uarch_extra_reg skylake[] = {
-	{ "trouble and two requests", 0, true,
+	{ "a front-end event and two requests", 0, true,
 	  { { FRONTEND, DSB_MISS }, { RSP_0, DATA_RD }, { RSP_0, RFO } } },
 };
 
@@ -74,7 +75,7 @@ static const struct uarch_extra_reg lion_cove[] = {
 	{ "another branch", 0, true, { { 0x40ad, MS } } },
 	{ "bits of another event's", -EINVAL, true, { { 0x4c2, UNKNOWN_BRANCH } } },
 	{ "micro-operations of the sequencer", 0, true, { { 0x4c2, MS } } },
-	{ "trouble with unit mask 2", 0, true, { { 0x2c6, 0x9 } } },
+	{ "a front-end event with unit mask 2", 0, true, { { 0x2c6, 0x9 } } },
 	/* Counters 0 to 3 by Linux 6.12's lists, all by 7.3's */
 	{ "two requests after five events for any counter", 0, true,
 	  { { 0x2c2, 0 }, { 0xc4, 0 }, { 0x19c, 0 }, { 0x2a4, 0 }, { 0x1a4, 0 },

@@ -150,7 +150,7 @@ static void same_count(const char *name, enum uarch_precision precision, u64 own
 	u64 slack = slack_of(precision, own);
 
 	ktap_check(ours + slack >= own && ours <= own + slack,
-		   "%s: the kernel's own driver counts %llu, this one %llu", name,
+		   "%s: the built-in driver counts %llu, corepmu %llu", name,
 		   (unsigned long long)own, (unsigned long long)ours);
 }
 
@@ -159,14 +159,14 @@ static void test_event(const struct uarch_event *event)
 	struct result own, ours;
 
 	if (target.kernel < event->since) {
-		ktap_skip("the kernel's own driver does not know it");
+		ktap_skip("the built-in driver does not know the event");
 		return;
 	}
 	count_events(own_type, &event->config, 1, &own);
 	count_events(target.type, &event->config, 1, &ours);
-	expect_eq("error of the kernel's own driver", 0, own.error);
-	expect_ne("count of the kernel's own driver", 0, own.counts[0]);
-	if (expect_eq("error of this one", -event->refused, ours.error) && !event->refused)
+	expect_eq("error of the built-in driver", 0, own.error);
+	expect_ne("count of the built-in driver", 0, own.counts[0]);
+	if (expect_eq("error of corepmu", -event->refused, ours.error) && !event->refused)
 		same_count(event->name, event->precision, own.counts[0], ours.counts[0]);
 }
 
@@ -193,17 +193,17 @@ static void test_group(const struct uarch *uarch, const struct uarch_group *grou
 			refused = find_event(uarch, group->events[nr])->refused;
 	count_events(own_type, group->events, nr, &own);
 	count_events(target.type, group->events, nr, &ours);
-	expect_eq("error of the kernel's own driver", error, own.error);
-	expect_eq("error of this one", refused ? -refused : error, ours.error);
+	expect_eq("error of the built-in driver", error, own.error);
+	expect_eq("error of corepmu", refused ? -refused : error, ours.error);
 	if (own.error || ours.error)
 		return;
-	expect_eq("all of the kernel's own driver have a counter all the time", 1,
+	expect_eq("all of the built-in driver have a counter all the time", 1,
 		  own.all_running);
-	expect_eq("all of this one have", 1, ours.all_running);
+	expect_eq("all of corepmu have", 1, ours.all_running);
 	for (i = 0; i < nr; i++) {
 		const struct uarch_event *event = find_event(uarch, group->events[i]);
 
-		expect_ne("count of the kernel's own driver", 0, own.counts[i]);
+		expect_ne("count of the built-in driver", 0, own.counts[i]);
 		same_count(event->name, event->precision, own.counts[i], ours.counts[i]);
 	}
 }
@@ -230,14 +230,14 @@ static void test_extra_reg(const struct uarch_extra_reg *extra_reg)
 	/* corepmu counts first: the built-in driver would leave its value in the extra register. */
 	count_extra_reg(target.type, extra_reg, &ours);
 	count_extra_reg(own_type, extra_reg, &own);
-	expect_eq("error of the kernel's own driver", extra_reg->error, own.error);
-	expect_eq("error of this one", extra_reg->error, ours.error);
+	expect_eq("error of the built-in driver", extra_reg->error, own.error);
+	expect_eq("error of corepmu", extra_reg->error, ours.error);
 	if (own.error || ours.error)
 		return;
-	expect_eq("all of this one have a counter all the time", 1, ours.all_running);
+	expect_eq("all of corepmu have a counter all the time", 1, ours.all_running);
 	for (i = 0; extra_reg->events[i].config; i++) {
 		if (extra_reg->counts)
-			expect_ne("count of the kernel's own driver", 0, own.counts[i]);
+			expect_ne("count of the built-in driver", 0, own.counts[i]);
 		same_count(extra_reg->name, UARCH_EXACT, own.counts[i], ours.counts[i]);
 	}
 }
@@ -287,12 +287,12 @@ static void test_extra_reg_turns(const struct uarch *uarch)
 		tried++;
 		test_turns(&extra_reg, target.type, &ours);
 		test_turns(&extra_reg, own_type, &own);
-		expect_eq("one waits under the kernel's own driver", 0, own.all_running);
-		expect_eq("one waits under this one", 0, ours.all_running);
-		expect_ne("one counts under this one", 0, ours.counts[0] + ours.counts[1]);
+		expect_eq("one waits under the built-in driver", 0, own.all_running);
+		expect_eq("one waits under corepmu", 0, ours.all_running);
+		expect_ne("one counts under corepmu", 0, ours.counts[0] + ours.counts[1]);
 	}
 	if (!tried)
-		ktap_skip("no two values want the same register");
+		ktap_skip("no two events need the same register");
 }
 
 /*
@@ -319,7 +319,7 @@ static void same_generic(const struct uarch *uarch, struct perf_event_attr *attr
 		return;
 	}
 	if (ktap_check(own.error == ours.error,
-		       "%s: the kernel's own driver says %d, this one %d", name, own.error,
+		       "%s: errno %d with the built-in driver, %d with corepmu", name, own.error,
 		       ours.error) && !own.error)
 		same_count(name, precision, own.counts[0], ours.counts[0]);
 }
@@ -473,9 +473,9 @@ int main(int argc, char **argv)
 	for (u = uarch; u; u = this_uarch(u))
 		nr += nr_tests(u);
 	ktap_plan(1 + nr);
-	ktap_begin("the microarchitecture is known, and the kernel's own driver is there");
+	ktap_begin("the microarchitecture is known, and the built-in driver is there");
 	ktap_check(uarch, "a known family and model");
-	ktap_check(own_type >= 0, "the PMU of the kernel's own driver");
+	ktap_check(own_type >= 0, "the PMU of the built-in driver");
 	ktap_end();
 	/* Let no page fault while anything counts. */
 	memset(buffer, 1, sizeof(buffer));

@@ -71,7 +71,7 @@ static void compare(const char *own, const char *ours, const char *name)
 	if (!strcmp(own_text, our_text))
 		return;
 	ktap_check(difference && *own_text && !*our_text == !difference->ours,
-		   "%s: the kernel's own driver has '%s', this one '%s'", name, own_text,
+		   "%s: the built-in driver has '%s', corepmu '%s'", name, own_text,
 		   our_text);
 }
 
@@ -110,8 +110,8 @@ void uarch_names(const char *own, const char *ours)
 	size_t i;
 
 	for (i = 0; i < ARRAY_SIZE(directories); i++) {
-		expect_ne("files of the kernel's own driver", 0,
+		expect_ne("files of the built-in driver", 0,
 			  compare_all(own, own, ours, directories[i]));
-		expect_ne("files of this one", 0, compare_all(ours, own, ours, directories[i]));
+		expect_ne("files of corepmu", 0, compare_all(ours, own, ours, directories[i]));
 	}
 }
