@@ -9,8 +9,8 @@
 
 echo -1 >/proc/sys/kernel/perf_event_paranoid
 
-# told OPTION...: print the plugin's output while a workload runs and for a second more
-told()
+# run_plugin OPTION...: print the plugin's output while a workload runs and for a second more
+run_plugin()
 {
 	timeout 60 /usr/lib/netdata/plugins.d/perf.plugin 1 "$@" >/tmp/said 2>&1 &
 	plugin=$!
@@ -37,7 +37,7 @@ sum_of()
 
 few()
 {
-	told cycles instructions branch
+	run_plugin cycles instructions branch
 	sum_of instructions instructions 200000000 300000000 &&
 		sum_of cpu_cycles cpu 200000000 600000000 &&
 		sum_of branch_instructions instructions 95000000 200000000
@@ -45,7 +45,7 @@ few()
 
 every()
 {
-	told all
+	run_plugin all
 	sum_of instructions instructions 100000000 400000000 &&
 		sum_of cpu_cycles cpu 100000000 800000000 &&
 		sum_of branch_instructions instructions 48000000 250000000

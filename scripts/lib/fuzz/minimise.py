@@ -40,7 +40,7 @@ def main():
         found = run(command, out, [gone] + [gone + [piece] for piece in left])
         wanted = found[0]
         if not wanted:
-            print("the drivers make the same of it", file=sys.stderr)
+            print("the results of both drivers are the same", file=sys.stderr)
             return 1
         free = [piece for piece, difference in zip(left, found[1:]) if difference == wanted]
         if not free:
