@@ -25,7 +25,7 @@
 
 #define MAX_CPUS	8
 /* Minimum number of reads: a fault lies between two instructions of a read. */
-#define READS		1000000
+#define READS		250000
 
 static unsigned int nr_cpus;
 
@@ -276,7 +276,7 @@ static void ending(void)
 
 	if (!spies_start(&spies))
 		return;
-	for (i = 0; i < 200; i++) {
+	for (i = 0; i < 60; i++) {
 		pid_t pid = fork();
 
 		if (!pid) {
