@@ -163,6 +163,24 @@ static void pmu_reads_before_a_counter(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, fixture_read(event), 0);
 }
 
+/* Linux 6.16 starts members of a throttled group that have no counter. */
+static void pmu_starts_without_a_counter(struct kunit *test)
+{
+	struct fixture *b = test->priv;
+	struct perf_event *event = fixture_event(b, PERF_COUNT_HW_CPU_CYCLES, 0);
+
+	model_forget();
+	fixture_start_event(event, 0);
+	KUNIT_EXPECT_TRUE(test, event->hw.state & PERF_HES_STOPPED);
+	KUNIT_EXPECT_EQ(test, b->cpuc->active, 0);
+	KUNIT_EXPECT_EQ(test, fixture_add(event, PERF_EF_START), 0);
+	fixture_run(b, TESTBED_CYCLES, 300);
+	fixture_del(event);
+	fixture_start_event(event, 0);
+	KUNIT_EXPECT_EQ(test, b->cpuc->active, 0);
+	KUNIT_EXPECT_EQ(test, local64_read(&event->count), 300);
+}
+
 /* Starting twice or stopping twice loses no count and counts nothing twice. */
 static void pmu_idempotent(struct kunit *test)
 {
@@ -526,6 +544,7 @@ static struct kunit_case pmu_cases[] = {
 	KUNIT_CASE_PARAM(pmu_counts, testbed_gen_params),
 	KUNIT_CASE_PARAM(pmu_every_order, testbed_gen_params),
 	KUNIT_CASE_PARAM(pmu_reads_before_a_counter, testbed_gen_params),
+	KUNIT_CASE_PARAM(pmu_starts_without_a_counter, testbed_gen_params),
 	KUNIT_CASE_PARAM(pmu_idempotent, testbed_gen_params),
 	KUNIT_CASE_PARAM(pmu_fills_up, testbed_gen_params),
 	KUNIT_CASE_PARAM(pmu_moves, cycle_counter_gen_params),

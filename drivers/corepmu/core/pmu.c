@@ -261,14 +261,15 @@ static bool has_wrapped(const struct hw_perf_event *hwc)
  * @event: the event
  * @flags: PERF_EF_RELOAD if the period may have changed since the event was stopped
  *
- * Does nothing if the event is started. IRQs off, or from the overflow interrupt.
+ * Does nothing if the event is started, or has no counter: perf_event_unthrottle_group() of
+ * Linux 6.16 also starts members that are off. IRQs off, or from the overflow interrupt.
  */
 void corepmu_event_start(struct perf_event *event, int flags)
 {
 	struct corepmu_cpu *cpuc = this_cpuc(event);
 	struct hw_perf_event *hwc = &event->hw;
 
-	if (!(hwc->state & PERF_HES_STOPPED))
+	if (!(hwc->state & PERF_HES_STOPPED) || unlikely(hwc->idx < 0))
 		return;
 
 	if ((flags & PERF_EF_RELOAD) || unlikely(has_wrapped(hwc)))
