@@ -215,6 +215,7 @@ table_row() {
 	like=${table[like]:-}
 	unset "table[like]"
 	[ -z "$like" ] || add_stanza "$1" "$like" || die "$1: $2 is like $like, which is not there."
+	[ -z "${table[like]:-}" ] || die "$1: $2 is like $like, which is like ${table[like]}: name that."
 }
 
 # add_stanza FILE NAME: add the keys of a stanza that table[] of table_row() lacks.
