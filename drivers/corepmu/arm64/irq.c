@@ -178,7 +178,7 @@ int pmuv3_parse_irqs_of(struct pmuv3 *pmuv3, struct platform_device *pdev)
 		}
 
 		if (!i && nr > 1 && !has_affinity(np))
-			pr_notice("%pOF lacks interrupt-affinity: assigning its interrupts to CPUs in order; if later messages leave out counters, add the property\n",
+			pr_notice("%pOF lacks interrupt-affinity: assigning its interrupts to CPUs in order; if a later message says that counters are left out, add the property\n",
 				  np);
 		ret = parse_spi_of(pmuv3, np, i, irq);
 		if (ret)

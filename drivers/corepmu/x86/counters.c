@@ -320,7 +320,7 @@ static u64 x86_read(struct corepmu_cpu *cpuc, struct hw_perf_event *hwc)
 	return x86_rdpmc(x86_rdpmc_index(value_counter(hwc)));
 }
 
-/* Read an event that has one counter and no special features: it is no topdown metric. */
+/* Read an event of one counter without special features, so never a topdown metric. */
 static __always_inline u64 read_plain(struct corepmu_cpu *cpuc, struct hw_perf_event *hwc)
 {
 	return x86_rdpmc(x86_rdpmc_counter(hwc->idx));

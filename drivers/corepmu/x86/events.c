@@ -377,7 +377,7 @@ int x86_encode(struct corepmu *pmu, struct perf_event *event)
 	}
 	/*
 	 * Change the other events of the group after the last check of the attributes. If the group
-	 * then does not fit, the change stays, as with the built-in driver.
+	 * then does not fit, the change stays.
 	 */
 	x86_acr_join(desc, event);
 	if (desc->pebs_recorded)

@@ -170,7 +170,7 @@
 #define RDPMC_FIXED		BIT(30)
 #define RDPMC_METRICS		BIT(29)
 
-/* Return ECX of RDPMC for a counter. x86_rdpmc_index() also takes a topdown metric's number. */
+/* Return ECX of RDPMC for a counter; for a topdown metric see x86_rdpmc_index(). */
 static __always_inline u32 x86_rdpmc_counter(int idx)
 {
 	return idx < FIXED_COUNTER_BASE ? idx : RDPMC_FIXED + (idx - FIXED_COUNTER_BASE);

@@ -195,7 +195,7 @@ static int check_group(const struct x86_desc *desc, struct perf_event *event)
 	mine++;
 	if (!named)
 		return 0;
-	/* perf and the built-in driver number the members of the group, and so does acr_mask. */
+	/* Bit n of acr_mask is member n of the group, as for perf and the built-in driver. */
 	if (!is_ours(event, leader) || (other && named_by(event)))
 		return corepmu_refuse(-EINVAL,
 				      "config2 %#llx: a bit of acr_mask is a position in the group: take events of other PMUs out of the group",
