@@ -182,7 +182,7 @@ static void acr_counters(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, corepmu_hw_counters(&second->hw) & ~acr_model_counters(), 0);
 }
 
-/* acr_mask has 64 bits: it names no later members of the group. */
+/* acr_mask has 64 bits: no bit selects members of the group after the 64th. */
 static void acr_names_64_events(struct kunit *test)
 {
 	struct fixture *b = test->priv;
