@@ -41,6 +41,8 @@ loads arm64-pmu-repair "$aarch64" -M virt -cpu max
 result "QEMU loads the installed arm64-pmu-repair"
 loads pmu-access "$aarch64" -M virt -cpu max
 result "QEMU loads the installed pmu-access"
+loads spin-sleep "$aarch64" -M virt -cpu max
+result "QEMU loads the installed spin-sleep"
 
 (cd "$lib" && for plugin in *.so; do
 	[ -s "$doc/${plugin%.so}.rst" ] || echo "${plugin%.so} has no page"
