@@ -226,18 +226,44 @@ static u64 expected_code(struct kunit *test, const struct layout *layout, unsign
 	return data_of_text(test, RESERVED);
 }
 
-static u64 expected_bits(const struct layout *layout, unsigned int word, int flag)
+/* Return the first bit that has @letter in @figure; 0 if none has. */
+static unsigned int mask_of(const char *figure, char letter)
+{
+	const char *at = strchr(figure, letter);
+
+	return at ? BIT(15 - (at - figure)) : 0;
+}
+
+/* The bits of a layout that are no code */
+struct flag_masks {
+	unsigned int	tlb_miss;
+	unsigned int	locked;
+	unsigned int	data;
+	unsigned int	address;
+};
+
+static struct flag_masks masks_of(const struct layout *layout)
+{
+	return (struct flag_masks) {
+		.tlb_miss	= mask_of(layout->figure, 'T'),
+		.locked		= mask_of(layout->figure, 'L'),
+		.data		= mask_of(layout->figure, 'd'),
+		.address	= mask_of(layout->figure, 'a'),
+	};
+}
+
+static u64 expected_bits(const struct flag_masks *masks, unsigned int word, int flag)
 {
 	union perf_mem_data_src data = { .val = 0 };
 
 	data.mem_op = flag == EVENT_LATENCY ? PERF_MEM_OP_LOAD : PERF_MEM_OP_STORE;
-	data.mem_dtlb = field(layout->figure, 'T', word) ?
+	data.mem_dtlb = word & masks->tlb_miss ?
 			PERF_MEM_TLB_MISS | PERF_MEM_TLB_L2 :
 			PERF_MEM_TLB_HIT | PERF_MEM_TLB_L1 | PERF_MEM_TLB_L2;
-	if (field(layout->figure, 'L', word))
+	if (word & masks->locked)
 		data.mem_lock = PERF_MEM_LOCK_LOCKED;
-	data.mem_blk = (field(layout->figure, 'd', word) ? PERF_MEM_BLK_DATA : 0) |
-		       (field(layout->figure, 'a', word) ? PERF_MEM_BLK_ADDR : 0);
+	data.mem_blk = (word & masks->data ? PERF_MEM_BLK_DATA : 0) |
+		       (word & masks->address ? PERF_MEM_BLK_ADDR : 0);
 	if (!data.mem_blk)
 		data.mem_blk = PERF_MEM_BLK_NA;
 
@@ -248,6 +274,7 @@ static u64 expected_bits(const struct layout *layout, unsigned int word, int fla
 static void compare_words(struct kunit *test, const struct layout *layout,
 			  const struct x86_desc *desc, struct perf_event *event)
 {
+	const struct flag_masks masks = masks_of(layout);
 	static u64 codes[512];
 	unsigned int word, wrong = 0, first = 0;
 
@@ -255,7 +282,7 @@ static void compare_words(struct kunit *test, const struct layout *layout,
 		codes[word] = expected_code(test, layout, word);
 	for (word = 0; word <= U16_MAX; word++) {
 		u64 wanted = codes[word % ARRAY_SIZE(codes)] |
-			     expected_bits(layout, word, event->hw.flags);
+			     expected_bits(&masks, word, event->hw.flags);
 
 		if (x86_pebs_source(desc, event, word) != wanted && !wrong++)
 			first = word;
@@ -264,7 +291,7 @@ static void compare_words(struct kunit *test, const struct layout *layout,
 			    event->hw.flags == EVENT_LATENCY ? "loads" : "stores", first,
 			    x86_pebs_source(desc, event, first),
 			    codes[first % ARRAY_SIZE(codes)] |
-			    expected_bits(layout, first, event->hw.flags));
+			    expected_bits(&masks, first, event->hw.flags));
 }
 
 /* Clients, and servers from Skylake to Granite Rapids, which may have persistent memory */
@@ -305,7 +332,8 @@ static void precise_persistent_memory(struct kunit *test)
 {
 	struct perf_event *event = kunit_kzalloc(test, sizeof(*event), GFP_KERNEL);
 	struct x86_desc *desc = kunit_kzalloc(test, sizeof(*desc), GFP_KERNEL);
-	u64 bits = expected_bits(&layouts[0], 0, EVENT_LATENCY);
+	const struct flag_masks masks = masks_of(&layouts[0]);
+	u64 bits = expected_bits(&masks, 0, EVENT_LATENCY);
 
 	KUNIT_ASSERT_NOT_NULL(test, event);
 	KUNIT_ASSERT_NOT_NULL(test, desc);
