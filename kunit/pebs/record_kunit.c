@@ -314,7 +314,7 @@ static void record_noise(struct kunit *test)
 	for (round = 0; round < NOISE_ROUNDS; round++) {
 		size_t left = 1 + prandom_u32_state(&rnd) % (NOISE_WORDS * sizeof(u64));
 
-		for (i = 0; i < NOISE_WORDS; i++)
+		for (i = 0; i < DIV_ROUND_UP(left, sizeof(u64)); i++)
 			words[i] = (u64)prandom_u32_state(&rnd) << 32 | prandom_u32_state(&rnd);
 		format = round % 5 == 4 ? PEBS_FORMAT_ARCH : 3 + round % 4;
 		/* Often the header is nearly valid. */
