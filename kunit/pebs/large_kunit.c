@@ -199,11 +199,69 @@ static void large_shows_places(struct kunit *test)
 	fixture_close(event);
 }
 
+static struct perf_event *throttled;
+
+static void throttle_other(struct fixture *b, struct perf_event *event)
+{
+	if (event != throttled && !event->attr.precise_ip)
+		b->pmu->perf_pmu.stop(throttled, 0);
+}
+
+static void take_late_nmi(void)
+{
+	x86_model_hold(false);
+}
+
+/*
+ * A late NMI interrupts a drain after the first event's update. In its sample perf core throttles
+ * the group. No count of the second event is lost.
+ */
+static void large_throttled_in_drain(struct kunit *test)
+{
+	const struct perf_event_attr precise[] = {
+		precise_attr(PERF_COUNT_HW_INSTRUCTIONS, 2, 100),
+		precise_attr(PERF_COUNT_HW_INSTRUCTIONS, 2, 1000),
+	};
+	struct fixture *b = test->priv;
+	struct perf_event *event[ARRAY_SIZE(precise)], *plain;
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(precise); i++) {
+		event[i] = fixture_alloc(b, &precise[i]);
+		event[i]->hw.target = current;
+		KUNIT_ASSERT_EQ(test, fixture_init_event(event[i]), 0);
+	}
+	plain = fixture_event(b, PERF_COUNT_HW_BRANCH_INSTRUCTIONS, 100);
+	pebs_model()->pebs_ip = IP;
+	for (i = 0; i < ARRAY_SIZE(precise); i++)
+		if (fixture_add(event[i], PERF_EF_START))
+			kunit_skip(test, "one counter has precise events");
+	KUNIT_ASSERT_EQ(test, fixture_add(plain, PERF_EF_START), 0);
+	fixture_forget(b);
+	throttled = event[event[0]->hw.idx < event[1]->hw.idx];
+	fixture_run(b, TESTBED_INSTRUCTIONS, 3210);
+	x86_model_hold(true);
+	fixture_run(b, TESTBED_BRANCHES, 100);
+	b->on_sample = throttle_other;
+	x86_model_after_rdpmc = take_late_nmi;
+	corepmu_features_sched_task(false);
+	b->on_sample = NULL;
+	KUNIT_EXPECT_NULL(test, x86_model_after_rdpmc);
+	KUNIT_EXPECT_TRUE(test, throttled->hw.state & PERF_HES_STOPPED);
+	KUNIT_EXPECT_EQ(test, b->nr_samples, 32 + 3 + 1);
+	for (i = 0; i < ARRAY_SIZE(precise); i++) {
+		KUNIT_EXPECT_EQ_MSG(test, local64_read(&event[i]->count), 3210, "event %u", i);
+		KUNIT_EXPECT_EQ_MSG(test, local64_read(&event[i]->hw.period_left), i ? 790 : 90,
+				    "event %u", i);
+	}
+}
+
 static struct kunit_case large_cases[] = {
 	KUNIT_CASE_PARAM(large_samples_later, pebs_gen_params),
 	KUNIT_CASE_PARAM(large_per_cpu, pebs_gen_params),
 	KUNIT_CASE_PARAM(large_is_one_overflow, pebs_gen_params),
 	KUNIT_CASE_PARAM(large_shows_places, pebs_gen_params),
+	KUNIT_CASE_PARAM(large_throttled_in_drain, pebs_gen_params),
 	{ }
 };
 

@@ -428,6 +428,9 @@ static bool drain(struct corepmu_cpu *cpuc, struct pt_regs *regs, bool interrupt
 	if (p->busy || !ds)
 		return false;
 
+	/* Before busy: in between, an NMI drains itself. The bits that it sets do no harm. */
+	p->overtaken = 0;
+	barrier();
 	p->busy = true;
 	barrier();
 	/* Rarely true: perf core has usually stopped the PMU before it stops an event. */
@@ -476,7 +479,8 @@ bool x86_pebs_update(struct corepmu_cpu *cpuc, const struct perf_event *event)
 
 	if (!this_cpu_read(x86_pebs.hw_reload) || !this_cpu_read(x86_pebs.reload[event->hw.idx]))
 		return false;
-	pebs_drain(cpuc, cpuc->regs ?: &none);
+	if (!pebs_drain(cpuc, cpuc->regs ?: &none))
+		this_cpu_or(x86_pebs.overtaken, BIT_ULL(event->hw.idx));
 
 	return true;
 }

@@ -58,7 +58,11 @@ static noinline void warn_of_invalid_record(const void *at)
 /*
  * Update an event whose counter the CPU has reloaded with each record. Each record stands for one
  * period; the rest is the difference of the counter's values. The counter's value is what is left
- * of the period. A stopped event has no records in the buffer.
+ * of the period.
+ *
+ * A stopped event has no records in the buffer: the stop has drained them. But a late NMI may
+ * interrupt this drain, and in its sample perf core may throttle the event's group. That stop finds
+ * a drain running and leaves the event to it.
  */
 static void account_hw_reloads(struct corepmu_cpu *cpuc, int idx)
 {
@@ -69,7 +73,7 @@ static void account_hw_reloads(struct corepmu_cpu *cpuc, int idx)
 
 	p->period[idx] = p->reload[idx];
 	p->max_pending = max(p->max_pending, p->nr[idx] * p->reload[idx]);
-	if (hwc->state & PERF_HES_STOPPED)
+	if ((hwc->state & PERF_HES_STOPPED) && !(READ_ONCE(p->overtaken) & BIT_ULL(idx)))
 		return;
 
 	now = corepmu_extend_sign(cpuc->pmu->backend->read(cpuc, hwc), corepmu_hw_value_mask(hwc));

@@ -113,6 +113,8 @@ struct x86_pebs_scratch {
  * @period: for each counter with records, the period that has ended
  * @reload: for each counter, the period that the CPU reloads it with, while @hw_reload
  * @nr: number of records of each counter in the buffer
+ * @overtaken: counters, a bit each, whose event perf core read or stopped during a drain: the drain
+ *	updates a stopped one, too
  * @max_pending: largest number of events that one counter's records in the buffer stand for
  * @large_allowed: an event that is on the CPU allows large PEBS
  * @up_to_date: the debug store and IA32_PEBS_ENABLE need no update at each start: no event reloads
@@ -140,6 +142,7 @@ struct x86_pebs {
 	u64	period[COREPMU_MAX_COUNTERS];
 	u64	reload[COREPMU_MAX_COUNTERS];
 	u16	nr[COREPMU_MAX_COUNTERS];
+	u64	overtaken;
 	u64	max_pending;
 	bool	large_allowed;
 	bool	up_to_date;
