@@ -31,6 +31,19 @@ long read_number(const char *path)
 	return value;
 }
 
+bool command_line_has(const char *word)
+{
+	FILE *file = fopen("/proc/cmdline", "re");
+	char line[4096] = "";
+
+	if (file) {
+		if (!fgets(line, sizeof(line), file))
+			line[0] = 0;
+		fclose(file);
+	}
+	return strstr(line, word);
+}
+
 static unsigned int capability(const char *name)
 {
 	char path[128];

@@ -210,6 +210,9 @@ long pmu_interrupts(void);
  */
 long read_number(const char *path);
 
+/* Check whether the kernel's command line contains @word, such as corepmu_test.NAME=VALUE. */
+bool command_line_has(const char *word);
+
 /**
  * branch_records() - return the number of branch records of the PMU under test
  *

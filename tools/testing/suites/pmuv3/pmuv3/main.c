@@ -78,19 +78,6 @@ u64 pmuv3_work_counts(int fd, unsigned long rounds)
 	return pmuv3_count(fd) - base;
 }
 
-static bool is_v3p9(void)
-{
-	char line[4096] = "";
-	FILE *file = fopen("/proc/cmdline", "r");
-
-	if (file) {
-		if (!fgets(line, sizeof(line), file))
-			line[0] = 0;
-		fclose(file);
-	}
-	return strstr(line, "corepmu_test.pmuv3=v3p9");
-}
-
 int main(int argc, char **argv)
 {
 	target_init(argc, argv);
@@ -99,7 +86,7 @@ int main(int argc, char **argv)
 		pmuv3_cpus = MAX_CPUS;
 	/* Perf core must not throttle samples if the host delays the guest. */
 	write_number("/proc/sys/kernel/perf_cpu_time_max_percent", 0);
-	if (is_v3p9())
+	if (command_line_has("corepmu_test.pmuv3=v3p9"))
 		return ktap_run_lists(v3p9_lists, ARRAY_SIZE(v3p9_lists));
 	return ktap_run_lists(lists, ARRAY_SIZE(lists));
 }

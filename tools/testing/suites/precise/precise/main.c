@@ -46,21 +46,6 @@ static unsigned int times = 1;
 #define TIMES_LONG		4
 #define SAMPLES_LONG		100000
 
-/* Check whether the kernel's command line has corepmu_test.precise=@what. */
-static bool is_asked_for(const char *what)
-{
-	FILE *file = fopen("/proc/cmdline", "r");
-	char line[4096] = "", word[64];
-
-	snprintf(word, sizeof(word), "corepmu_test.precise=%s", what);
-	if (file) {
-		if (!fgets(line, sizeof(line), file))
-			line[0] = 0;
-		fclose(file);
-	}
-	return strstr(line, word);
-}
-
 static void each_event(bool large)
 {
 	struct check c = { .precise = 2, .large = large };
@@ -442,11 +427,11 @@ static const struct ktap_case count_cases[] = {
 int main(int argc, char **argv)
 {
 	target_init(argc, argv);
-	if (is_asked_for("long"))
+	if (command_line_has("corepmu_test.precise=long"))
 		times = TIMES_LONG;
 	limit_sample_rate(MAX_RATE);
 	write_number("/proc/sys/kernel/perf_event_mlock_kb", 65536);
-	if (is_asked_for("counts"))
+	if (command_line_has("corepmu_test.precise=counts"))
 		return ktap_run(count_cases, ARRAY_SIZE(count_cases));
 	return ktap_run(cases, ARRAY_SIZE(cases));
 }
