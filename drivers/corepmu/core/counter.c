@@ -60,18 +60,22 @@ static void overflow_soon(struct corepmu_cpu *cpuc, struct perf_event *event)
  * exchange succeeded. Set prev_count back to @prev, and update the event again.
  *
  * If the NMI came after the exchange, it added the counts since @now. The counts from @prev to @now
- * are still missing: add them.
+ * are still missing: add them. With auto counter reload, @now may be below @prev.
  */
 void corepmu_count_overtaken(struct perf_event *event, u64 prev, u64 now)
 {
 	struct corepmu_cpu *cpuc = this_cpu_ptr(to_corepmu(event->pmu)->cpu);
+	u64 delta = now - prev;
 
 	if (local64_cmpxchg(&event->hw.prev_count, now, prev) == now) {
 		corepmu_counter_update_nmi_safe(cpuc, event);
 		return;
 	}
 
-	corepmu_add_count(event, prev, now);
+	if (!(event->hw.flags & COREPMU_EVENT_ACR))
+		delta &= corepmu_hw_value_mask(&event->hw);
+	local64_add(delta, &event->count);
+	local64_sub(delta, &event->hw.period_left);
 	if (is_sampling_event(event) && local64_read(&event->hw.period_left) <= 0)
 		overflow_soon(cpuc, event);
 }

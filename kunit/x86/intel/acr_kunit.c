@@ -8,6 +8,7 @@
 #include <linux/perf_event.h>
 #include <linux/string.h>
 
+#include <corepmu/counter.h>
 #include <corepmu/pmu.h>
 
 #include "fixture/testbed.h"
@@ -120,6 +121,72 @@ static void acr_read(struct kunit *test)
 	fixture_run(b, TESTBED_BRANCHES, 1);
 	KUNIT_EXPECT_EQ(test, b->nr_samples, 1);
 	KUNIT_EXPECT_EQ(test, fixture_read(branches), 100);
+}
+
+static struct fixture *read_fixture;
+
+static void overflow_after_read(void)
+{
+	fixture_run(read_fixture, TESTBED_BRANCHES, 10);
+}
+
+/*
+ * An NMI comes after read(2) has read the counter, before it updates prev_count. The NMI leaves
+ * prev_count the same. No count is added twice.
+ */
+static void acr_read_and_overflow(struct kunit *test)
+{
+	struct fixture *b = test->priv;
+	struct perf_event *branches, *instructions;
+
+	branches = member(b, NULL, PERF_COUNT_HW_BRANCH_INSTRUCTIONS, 100, 0x2);
+	instructions = member(b, branches, PERF_COUNT_HW_INSTRUCTIONS, 300, 0x3);
+	place(b, branches);
+	place(b, instructions);
+	fixture_forget(b);
+	fixture_run(b, TESTBED_BRANCHES, 90);
+	read_fixture = b;
+	x86_model_after_rdpmc = overflow_after_read;
+	KUNIT_EXPECT_EQ(test, fixture_read(branches), 100);
+	KUNIT_EXPECT_NULL(test, x86_model_after_rdpmc);
+	KUNIT_EXPECT_EQ(test, b->nr_samples, 1);
+	KUNIT_EXPECT_EQ(test, local64_read(&branches->hw.period_left), 100);
+	fixture_run(b, TESTBED_BRANCHES, 5);
+	KUNIT_EXPECT_EQ(test, fixture_read(branches), 105);
+	KUNIT_EXPECT_EQ(test, local64_read(&branches->hw.period_left), 95);
+}
+
+/*
+ * read(2) updates prev_count to a value before the last one, since the counter was reloaded; an NMI
+ * then comes before read(2) adds the difference. No count is lost, and the period has its sample.
+ */
+static void acr_read_then_overflow(struct kunit *test)
+{
+	struct fixture *b = test->priv;
+	struct perf_event *branches, *instructions;
+	struct hw_perf_event *hwc;
+	u64 prev, now;
+
+	branches = member(b, NULL, PERF_COUNT_HW_BRANCH_INSTRUCTIONS, 100, 0x2);
+	instructions = member(b, branches, PERF_COUNT_HW_INSTRUCTIONS, 300, 0x3);
+	hwc = &branches->hw;
+	place(b, branches);
+	place(b, instructions);
+	fixture_forget(b);
+	fixture_run(b, TESTBED_BRANCHES, 60);
+	KUNIT_EXPECT_EQ(test, fixture_read(branches), 60);
+	fixture_run(b, TESTBED_INSTRUCTIONS, 300);
+	fixture_run(b, TESTBED_BRANCHES, 50);
+	prev = local64_read(&hwc->prev_count);
+	now = corepmu_extend_sign(b->pmu->backend->read(b->cpuc, hwc), corepmu_hw_value_mask(hwc));
+	local64_set(&hwc->prev_count, now);
+	fixture_run(b, TESTBED_BRANCHES, 50);
+	corepmu_count_overtaken(branches, prev, now);
+	KUNIT_EXPECT_EQ(test, b->nr_samples, 1);
+	KUNIT_EXPECT_EQ(test, fixture_read(branches), 100);
+	fixture_run(b, TESTBED_BRANCHES, 100);
+	KUNIT_EXPECT_EQ(test, b->nr_samples, 2);
+	KUNIT_EXPECT_EQ(test, fixture_read(branches), 200);
 }
 
 /* Each record of an event with ACR interrupts; then each record of a large PEBS event does, too. */
@@ -275,6 +342,8 @@ static void acr_after_an_agent(struct kunit *test)
 static struct kunit_case acr_cases[] = {
 	KUNIT_CASE_PARAM(acr_samples, gen_params),
 	KUNIT_CASE_PARAM(acr_read, gen_params),
+	KUNIT_CASE_PARAM(acr_read_and_overflow, gen_params),
+	KUNIT_CASE_PARAM(acr_read_then_overflow, gen_params),
 	KUNIT_CASE_PARAM(acr_with_large_pebs, gen_params),
 	KUNIT_CASE_PARAM(acr_ends_with_last_event, gen_params),
 	KUNIT_CASE_PARAM(acr_after_an_agent, gen_params),

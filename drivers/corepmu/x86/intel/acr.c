@@ -423,12 +423,19 @@ const struct corepmu_feature_ops x86_acr_feature = {
  * @read: the backend's read()
  *
  * A reload sets the counter back, so the difference to the last value may be negative. The
- * counter's value always says what is left of the period. IRQs off, or NMI.
+ * counter's value always says what is left of the period. An NMI may update the event meanwhile:
+ * see corepmu_count_event_nmi_safe(). IRQs off, or NMI.
  */
 void x86_acr_update(struct corepmu_cpu *cpuc, struct perf_event *event,
 		    u64 (*read)(struct corepmu_cpu *cpuc, struct hw_perf_event *hwc))
 {
+	u64 count = local64_read(&event->count);
 	u64 prev, now = corepmu_follow_counter(cpuc, &event->hw, &prev, read);
+
+	if (unlikely(local64_read(&event->count) != count)) {
+		corepmu_count_overtaken(event, prev, now);
+		return;
+	}
 
 	local64_add(now - prev, &event->count);
 	local64_sub(now - prev, &event->hw.period_left);
