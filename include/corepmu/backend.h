@@ -35,6 +35,10 @@ struct pt_regs;
  * @encode: turn event->attr into config_base, flags and the counters that the event may be placed
  *	on. Return 0, or an errno of perf_event_open(2), see corepmu_refuse(); -ENOENT after
  *	changing attr.type to the PMU that has the event. Process context
+ * @leaves: return the counters to which @event would limit @other, a member of the group that it is
+ *	about to join, and change nothing; NULL: no limit. Process context
+ * @join: change the other events of @event's group as @event needs; NULL: no change. Called once,
+ *	when the driver has accepted @event; cannot fail. Process context
  * @check_period: check the period of a sampling event. Return 0 or -EINVAL; NULL where every
  *	period is valid. Process context
  * @acquire: reserve the hardware for one more event. Return 0 or -EBUSY, see corepmu_refuse();
@@ -92,6 +96,8 @@ struct corepmu_backend {
 	bool raw_of_first_cpu_type;
 	const struct corepmu_feature_ops *features[COREPMU_NR_FEATURES];
 	int (*encode)(struct corepmu *pmu, struct perf_event *event);
+	u64 (*leaves)(const struct perf_event *event, const struct perf_event *other);
+	void (*join)(struct corepmu *pmu, struct perf_event *event);
 	int (*check_period)(const struct perf_event *event, u64 period);
 	int (*acquire)(struct corepmu *pmu);
 	void (*release)(struct corepmu *pmu);

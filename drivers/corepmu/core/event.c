@@ -38,6 +38,15 @@ static int refuse_group_of_others(const struct corepmu *pmu, const struct perf_e
 	return refusal_of_generic(pmu, event, err);
 }
 
+/* Fill in @demand for @other, a member of the group that @event is about to join. */
+static void member_demand(struct corepmu *pmu, const struct perf_event *event,
+			  struct perf_event *other, struct corepmu_demand *demand)
+{
+	corepmu_event_demand(pmu, other, demand);
+	if (pmu->backend->leaves)
+		demand->allowed &= pmu->backend->leaves(event, other);
+}
+
 /*
  * Fill in @demands for @event, which is being opened, and for the group members that will count
  * with it. Return the number of demands, at most COREPMU_MAX_DEMANDS, or a negative errno.
@@ -53,7 +62,7 @@ static int collect_demands(struct corepmu *pmu, struct perf_event *event,
 	if (!is_software_event(leader)) {
 		if (leader->pmu != &pmu->perf_pmu)
 			return refuse_group_of_others(pmu, event);
-		corepmu_event_demand(pmu, leader, &demands[nr++]);
+		member_demand(pmu, event, leader, &demands[nr++]);
 	}
 
 	for_each_sibling_event(sibling, leader) {
@@ -66,7 +75,7 @@ static int collect_demands(struct corepmu *pmu, struct perf_event *event,
 		if (nr == COREPMU_MAX_DEMANDS)
 			return corepmu_refuse(-EINVAL,
 					      "the PMU's counters cannot hold the group at the same time: use fewer events in it");
-		corepmu_event_demand(pmu, sibling, &demands[nr++]);
+		member_demand(pmu, event, sibling, &demands[nr++]);
 	}
 
 	return nr;
@@ -281,12 +290,14 @@ int corepmu_event_init(struct perf_event *event)
 			return ret;
 	}
 
-	if (!takes_more(pmu, event))
-		return 0;
-	ret = event_acquire(pmu, event);
-	if (ret)
-		return ret;
-	event->destroy = corepmu_event_destroy;
+	if (takes_more(pmu, event)) {
+		ret = event_acquire(pmu, event);
+		if (ret)
+			return ret;
+		event->destroy = corepmu_event_destroy;
+	}
+	if (pmu->backend->join)
+		pmu->backend->join(pmu, event);
 
 	return 0;
 }

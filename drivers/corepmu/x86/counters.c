@@ -527,6 +527,8 @@ static u64 x86_self_test_config(struct corepmu *pmu, int idx)
 		[COREPMU_FEATURE_BRANCH_COUNTERS] = &corepmu_branch_counters_feature, \
 	},						\
 	.encode			= x86_encode,		\
+	.leaves			= x86_acr_leaves,	\
+	.join			= x86_join,		\
 	.check_period		= x86_check_period,	\
 	.reset			= x86_reset,		\
 	.quiesce		= x86_quiesce,		\

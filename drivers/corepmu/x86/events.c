@@ -375,16 +375,25 @@ int x86_encode(struct corepmu *pmu, struct perf_event *event)
 		if (ret)
 			return ret;
 	}
-	/*
-	 * Change the other events of the group after the last check of the attributes. If the group
-	 * then does not fit, the change stays.
-	 */
-	x86_acr_join(desc, event);
-	if (desc->pebs_recorded)
-		x86_pebs_counters_join(desc, event);
 	encode_readers(desc, event);
 
 	return 0;
+}
+
+/**
+ * x86_join() - change the other events of an event's group: the backend's join()
+ * @pmu: the PMU
+ * @event: the event, which the driver has accepted
+ *
+ * Process context; perf core has locked the group's context.
+ */
+void x86_join(struct corepmu *pmu, struct perf_event *event)
+{
+	const struct x86_desc *desc = to_x86(pmu);
+
+	x86_acr_join(event);
+	if (desc->pebs_recorded)
+		x86_pebs_counters_join(desc, event);
 }
 
 /* format/ */

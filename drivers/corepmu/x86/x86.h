@@ -193,6 +193,7 @@ void x86_note_changes(struct corepmu *pmu);
 /* events.c */
 extern const struct attribute_group *x86_attr_groups[];
 int x86_encode(struct corepmu *pmu, struct perf_event *event);
+void x86_join(struct corepmu *pmu, struct perf_event *event);
 int x86_check_period(const struct perf_event *event, u64 period);
 
 /* event-names.c */
@@ -237,11 +238,7 @@ int x86_acquire(struct corepmu *pmu);
 void x86_release(struct corepmu *pmu);
 extern bool x86_reserved;
 
-/**
- * x86_is_reserved() - check whether this driver holds the reservation of the counters
- * Context: any, NMI too.
- * Return: true if the counters are reserved
- */
+/* Check whether this driver holds the reservation of the counters. Any context, NMI too. */
 static inline bool x86_is_reserved(void)
 {
 	return READ_ONCE(x86_reserved);

@@ -4,6 +4,7 @@
  */
 #include <kunit/test.h>
 
+#include <linux/bitops.h>
 #include <linux/list.h>
 #include <linux/perf_event.h>
 #include <linux/string.h>
@@ -284,6 +285,30 @@ static void acr_refused_in_a_group(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, corepmu_hw_counters(&leader->hw), counters);
 }
 
+/*
+ * The leader takes the counter that cannot cause a reload, and its siblings take the others. An
+ * event that names the leader does not fit, and leaves the group as it was.
+ */
+static void acr_refused_for_counters(struct kunit *test)
+{
+	const struct perf_event_attr attr = attr_of(PERF_COUNT_HW_INSTRUCTIONS, 300, 0x1);
+	struct fixture *b = test->priv;
+	struct perf_event *leader, *event;
+	u64 counters;
+	unsigned int i;
+
+	leader = member(b, NULL, PERF_COUNT_HW_BRANCH_INSTRUCTIONS, 100, 0);
+	counters = corepmu_hw_counters(&leader->hw);
+	for (i = 1; i < hweight64(counters); i++) {
+		event = member(b, leader, PERF_COUNT_HW_BRANCH_INSTRUCTIONS, 100, 0);
+		corepmu_hw_limit_counters(&event->hw, ~BIT_ULL(0));
+	}
+	event = fixture_alloc(b, &attr);
+	event->group_leader = leader;
+	KUNIT_EXPECT_EQ(test, fixture_init_event(event), -EINVAL);
+	KUNIT_EXPECT_EQ(test, corepmu_hw_counters(&leader->hw), counters);
+}
+
 static void acr_refused(struct kunit *test)
 {
 	struct fixture *b = test->priv;
@@ -350,6 +375,7 @@ static struct kunit_case acr_cases[] = {
 	KUNIT_CASE_PARAM(acr_counters, gen_params),
 	KUNIT_CASE_PARAM(acr_refused, gen_params),
 	KUNIT_CASE_PARAM(acr_refused_in_a_group, gen_params),
+	KUNIT_CASE_PARAM(acr_refused_for_counters, gen_params),
 	KUNIT_CASE_PARAM(acr_names_64_events, gen_params),
 	{ }
 };

@@ -260,31 +260,58 @@ int x86_acr_encode(const struct x86_desc *desc, struct perf_event *event, bool g
 	return check_group(desc, event);
 }
 
-static void limit_named(const struct x86_desc *desc, const struct perf_event *event,
-			struct perf_event *other, unsigned int nr)
+/* Return the position of @other in its group: its bit of acr_mask. */
+static unsigned int position(const struct perf_event *other)
 {
-	if (names(event, nr))
-		corepmu_hw_limit_counters(&other->hw, desc->acr_causes);
+	const struct perf_event *leader = other->group_leader;
+	struct perf_event *sibling;
+	unsigned int nr = 0;
+
+	if (other == leader)
+		return 0;
+	for_each_sibling_event(sibling, leader) {
+		nr += is_ours(other, sibling);
+		if (sibling == other)
+			break;
+	}
+
+	return nr;
+}
+
+/**
+ * x86_acr_leaves() - return the counters that acr_mask leaves to a group member: backend's leaves()
+ * @event: an event that x86_acr_encode() has accepted
+ * @other: an event of the group that @event is about to join
+ *
+ * Process context.
+ *
+ * Return: the counters that can cause a reload if @event names @other, or all counters
+ */
+u64 x86_acr_leaves(const struct perf_event *event, const struct perf_event *other)
+{
+	if (!named_by(event) || !names(event, position(other)))
+		return U64_MAX;
+
+	return to_x86(to_corepmu(event->pmu))->acr_causes;
 }
 
 /**
  * x86_acr_join() - limit the group members in acr_mask to counters that can cause a reload
- * @desc: the PMU description
- * @event: an event that x86_acr_encode() has accepted; the driver no longer refuses its attributes
+ * @event: an event that has been accepted
  *
  * A member that is placed now keeps its counter, and causes no reload there until perf core
  * schedules it in again. Process context; perf core has locked the group's context.
  */
-void x86_acr_join(const struct x86_desc *desc, const struct perf_event *event)
+void x86_acr_join(const struct perf_event *event)
 {
 	struct perf_event *leader = event->group_leader, *sibling;
-	unsigned int nr = 0;
 
 	if (leader == event || !named_by(event))
 		return;
-	limit_named(desc, event, leader, nr++);
+	corepmu_hw_limit_counters(&leader->hw, x86_acr_leaves(event, leader));
 	for_each_sibling_event(sibling, leader)
-		limit_named(desc, event, sibling, nr++);
+		if (is_ours(event, sibling))
+			corepmu_hw_limit_counters(&sibling->hw, x86_acr_leaves(event, sibling));
 }
 
 /**

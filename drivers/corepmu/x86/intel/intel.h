@@ -196,7 +196,8 @@ u64 intel_metric_counters(const struct intel_uarch *uarch);
 extern const struct corepmu_feature_ops x86_acr_feature;
 void x86_describe_acr(struct x86_desc *desc);
 int x86_acr_encode(const struct x86_desc *desc, struct perf_event *event, bool generic);
-void x86_acr_join(const struct x86_desc *desc, const struct perf_event *event);
+u64 x86_acr_leaves(const struct perf_event *event, const struct perf_event *other);
+void x86_acr_join(const struct perf_event *event);
 int x86_acr_check_period(const struct perf_event *event, u64 period);
 void x86_acr_update(struct corepmu_cpu *cpuc, struct perf_event *event,
 		    u64 (*read)(struct corepmu_cpu *cpuc, struct hw_perf_event *hwc));
