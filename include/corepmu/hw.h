@@ -51,7 +51,7 @@
 #define COREPMU_EVENT_PAIR	BIT(1)
 /* User space reads the low 32 bits of the counter: the driver uses only these. */
 #define COREPMU_EVENT_32BIT	BIT(2)
-/* Per-task event: the task has mapped the event's page. Per-CPU event: any task has mapped it. */
+/* The page of the event is mapped, and overflows update it: corepmu_event_mapped() */
 #define COREPMU_EVENT_MAPPED	BIT(3)
 /* Flags of the event's features, one for each of enum corepmu_feature, see core/features.c */
 #define COREPMU_EVENT_FIRST_FEATURE	4

@@ -264,11 +264,14 @@ static void rdpmc_allowed(struct kunit *test)
 	end_readable(b);
 }
 
-/* An event without user access has no index, although other events may be read. */
+/*
+ * An event without user access has no index, although other events may be read. Its page has the
+ * count at the last overflow.
+ */
 static void rdpmc_unreadable(struct kunit *test)
 {
 	struct fixture *b = fixture_start(test, test->param_value);
-	struct perf_event *event = fixture_event(b, PERF_COUNT_HW_INSTRUCTIONS, 0);
+	struct perf_event *event = fixture_event(b, PERF_COUNT_HW_INSTRUCTIONS, 1000);
 
 	KUNIT_EXPECT_FALSE(test, corepmu_event_is_readable(&event->hw));
 	map_page(b, event);
@@ -279,7 +282,10 @@ static void rdpmc_unreadable(struct kunit *test)
 	b->pmu->perf_pmu.event_mapped(event, NULL);
 	b->pmu->perf_pmu.event_unmapped(event, NULL);
 	KUNIT_EXPECT_FALSE(test, corepmu_rdpmc_in_use);
+	fixture_run(b, TESTBED_INSTRUCTIONS, 1500);
+	KUNIT_EXPECT_EQ(test, event->rb->user_page->offset, 1000);
 	fixture_del(event);
+	KUNIT_EXPECT_EQ(test, event->rb->user_page->offset, 1500);
 	WRITE_ONCE(corepmu_rdpmc_allowed, false);
 	unmap_page(event);
 }

@@ -134,26 +134,26 @@ void corepmu_rdpmc_refresh(void)
 }
 
 /**
- * corepmu_event_mapped() - allow counter reads after a mapping: pmu.event_mapped of perf core
+ * corepmu_event_mapped() - keep a mapped page up to date, and allow counter reads: pmu.event_mapped
  * @event: the event
  * @mm: the mm that has mapped the event's page
  *
- * Overflows update the page of a per-task event only if the task itself has mapped the page: other
- * tasks cannot read the counter, which the event has only while its task runs. A per-CPU event's
- * page is always updated once mapped. Process context, mmap_lock held for writing.
+ * Overflows update a mapped page. Exception: a per-task event that user space may read, if another
+ * task has mapped the page. The other task cannot read the counter, which the event has only while
+ * its own task runs. If user space may not read the event, any task takes offset for its count. The
+ * built-in drivers update the page at every overflow. Process context, mmap_lock held for writing.
  */
 void corepmu_event_mapped(struct perf_event *event, struct mm_struct *mm)
 {
 	struct corepmu *pmu = to_corepmu(event->pmu);
 	struct hw_perf_event *hwc = &event->hw;
+	bool readable = corepmu_event_is_readable(hwc);
 
-	if (!corepmu_event_is_readable(hwc))
-		return;
-
-	if (pmu->backend->rdpmc_mapped)
+	if (readable && pmu->backend->rdpmc_mapped)
 		pmu->backend->rdpmc_mapped(event, mm);
 
-	if (!(event->attach_state & PERF_ATTACH_TASK) || READ_ONCE(hwc->target->mm) == mm) {
+	if (!readable || !(event->attach_state & PERF_ATTACH_TASK) ||
+	    READ_ONCE(hwc->target->mm) == mm) {
 		corepmu_hw_add_flag(hwc, COREPMU_EVENT_MAPPED);
 		/* Earlier overflows did not update the page. */
 		perf_event_update_userpage(event);

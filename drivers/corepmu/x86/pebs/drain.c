@@ -81,6 +81,8 @@ static void account_hw_reloads(struct corepmu_cpu *cpuc, int idx)
 		    &event->count);
 	local64_set(&hwc->prev_count, now);
 	local64_set(&hwc->period_left, -now);
+	if (hwc->flags & COREPMU_EVENT_MAPPED)
+		perf_event_update_userpage(event);
 }
 
 /**
