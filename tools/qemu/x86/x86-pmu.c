@@ -230,9 +230,12 @@ static void hook_reset(void)
 	if (x86_options_common()->ibs.present)
 		x86_eilvt_add(&eilvt_hooks);
 
-	for (i = 0; i < PMU_VCPUS_MAX; i++)
-		if (pmus[i])
-			x86_pmu_reset(pmus[i]);
+	for (i = 0; i < PMU_VCPUS_MAX; i++) {
+		if (!pmus[i])
+			continue;
+		x86_pmu_reset(pmus[i]);
+		x86_step_reset(i);
+	}
 	deliver_reset();
 }
 

@@ -37,6 +37,27 @@ static const enum x86_pmu_kind accesses[] = {
 	X86_PMU_CACHE_REFS, X86_PMU_CACHE_MISSES, X86_PMU_LOAD_MISSES,
 };
 
+/* Instructions of different tasks that are split at the same time */
+#define NR_RESTS	16
+
+/**
+ * struct rest - a repeated instruction that an interrupt or a fault has split
+ * @pc: its address, 0 if there is none
+ * @nr: number of the split, in order
+ * @ring: its ring
+ * @regs: the registers before its rest
+ * @access: its accesses so far
+ * @withheld: for each of accesses[], how many were taken back until the instruction continues
+ */
+struct rest {
+	uint64_t pc;
+	uint64_t nr;
+	unsigned int ring;
+	uint64_t regs[X86_REGISTERS];
+	struct x86_pebs_access access;
+	uint64_t withheld[ARRAY_SIZE(accesses)];
+};
+
 /**
  * struct walk - the fields of a vCPU that only C code uses
  * @rings: bitmap of the rings with reported instructions
@@ -44,9 +65,8 @@ static const enum x86_pmu_kind accesses[] = {
  * @pc: address of the instruction being executed, 0 if it is not reported
  * @access: accesses of the instruction
  * @before: the counts of accesses[] before the instruction
- * @rest: a repeated instruction that an interrupt or a fault has split: its address, the
- *	registers before its rest, its accesses so far, and those of accesses[] that count only
- *	with its rest
+ * @rests: the split instructions
+ * @nr_splits: number of instructions that were split
  */
 struct walk {
 	unsigned int rings;
@@ -54,12 +74,8 @@ struct walk {
 	uint64_t pc;
 	struct x86_pebs_access access;
 	uint64_t before[ARRAY_SIZE(accesses)];
-	struct {
-		uint64_t pc;
-		uint64_t regs[X86_REGISTERS];
-		struct x86_pebs_access access;
-		uint64_t withheld[ARRAY_SIZE(accesses)];
-	} rest;
+	struct rest rests[NR_RESTS];
+	uint64_t nr_splits;
 };
 
 static struct walk *walks[PMU_VCPUS_MAX];
@@ -127,35 +143,73 @@ static void take_back_accesses(unsigned int vcpu, struct walk *w)
 			count_take_back(vcpu, accesses[i], ring);
 }
 
-/*
- * An interrupt or a fault has split a repeated instruction. If its accesses so far reach an
- * overflow, the record waits until the instruction retires: the accesses count with the rest.
- */
-static void split(unsigned int vcpu, struct walk *w)
+static void count_withheld(unsigned int vcpu, struct rest *rest)
 {
 	size_t i;
 
-	w->rest.pc = w->pc;
-	w->rest.access = w->access;
-	x86_state_read_regs(vcpu, w->rest.regs);
-	memset(w->rest.withheld, 0, sizeof(w->rest.withheld));
-	if (!hooks->overflows(vcpu))
-		return;
 	for (i = 0; i < ARRAY_SIZE(accesses); i++)
-		if (count_is_live(accesses[i]))
-			w->rest.withheld[i] = count_of_kind(vcpu, accesses[i]) - w->before[i];
-	take_back_accesses(vcpu, w);
+		for (; rest->withheld[i]; rest->withheld[i]--)
+			count_add(vcpu, accesses[i], rest->ring);
+}
+
+/* Return a free entry, or else the oldest one: its instruction may never continue. */
+static struct rest *new_rest(struct walk *w)
+{
+	struct rest *oldest = w->rests;
+	size_t i;
+
+	for (i = 0; i < NR_RESTS; i++) {
+		if (!w->rests[i].pc)
+			return &w->rests[i];
+		if (w->rests[i].nr < oldest->nr)
+			oldest = &w->rests[i];
+	}
+	return oldest;
+}
+
+/*
+ * An interrupt or a fault has split a repeated instruction. If its accesses so far reach an
+ * overflow, the record waits until the instruction retires: the accesses count with the rest.
+ * Those of a dropped entry count now, for the task that runs: last, as they are none of this one.
+ */
+static void split(unsigned int vcpu, struct walk *w)
+{
+	struct rest *rest = new_rest(w), dropped = *rest;
+	size_t i;
+
+	*rest = (struct rest) {
+		.pc = w->pc,
+		.nr = w->nr_splits++,
+		.ring = x86_qemu_ring(vcpu),
+		.access = w->access,
+	};
+	x86_state_read_regs(vcpu, rest->regs);
+	if (hooks->overflows(vcpu)) {
+		for (i = 0; i < ARRAY_SIZE(accesses); i++)
+			if (count_is_live(accesses[i]))
+				rest->withheld[i] = count_of_kind(vcpu, accesses[i]) - w->before[i];
+		take_back_accesses(vcpu, w);
+	}
+	count_withheld(vcpu, &dropped);
 }
 
 /* Another task may execute the same instruction before the rest: compare the registers, too. */
-static bool is_rest(unsigned int vcpu, const struct walk *w, uint64_t pc)
+static struct rest *find_rest(unsigned int vcpu, struct walk *w, uint64_t pc)
 {
 	uint64_t regs[X86_REGISTERS];
+	bool read = false;
+	size_t i;
 
-	if (pc != w->rest.pc)
-		return false;
-	x86_state_read_regs(vcpu, regs);
-	return !memcmp(regs, w->rest.regs, sizeof(regs));
+	for (i = 0; i < NR_RESTS; i++) {
+		if (w->rests[i].pc != pc)
+			continue;
+		if (!read)
+			x86_state_read_regs(vcpu, regs);
+		read = true;
+		if (!memcmp(regs, w->rests[i].regs, sizeof(regs)))
+			return &w->rests[i];
+	}
+	return NULL;
 }
 
 static void begin(unsigned int vcpu, struct walk *w, uint64_t pc)
@@ -168,28 +222,26 @@ static void begin(unsigned int vcpu, struct walk *w, uint64_t pc)
 		w->before[i] = count_of_kind(vcpu, accesses[i]);
 }
 
-static void continue_split(unsigned int vcpu, struct walk *w, uint64_t pc)
+static void continue_split(unsigned int vcpu, struct walk *w, struct rest *rest)
 {
-	size_t i;
-
-	begin(vcpu, w, pc);
-	w->rest.pc = 0;
-	w->access = w->rest.access;
-	for (i = 0; i < ARRAY_SIZE(accesses); i++)
-		for (; w->rest.withheld[i]; w->rest.withheld[i]--)
-			count_add(vcpu, accesses[i], x86_qemu_ring(vcpu));
+	begin(vcpu, w, rest->pc);
+	rest->pc = 0;
+	w->access = rest->access;
+	count_withheld(vcpu, rest);
 }
 
 static void block_begins(unsigned int vcpu, void *userdata)
 {
 	uint64_t pc = x86_qemu_pc(vcpu);
 	struct walk *w = walks[vcpu];
+	struct rest *rest;
 
 	(void)userdata;
 	if (w->pc == pc && x86_count_is_unfinished(vcpu, pc))
 		return;
-	if (!w->pc && is_rest(vcpu, w, pc)) {
-		continue_split(vcpu, w, pc);
+	rest = w->pc ? NULL : find_rest(vcpu, w, pc);
+	if (rest) {
+		continue_split(vcpu, w, rest);
 		return;
 	}
 	hooks->retired(vcpu, w->pc, &w->access);
@@ -263,6 +315,18 @@ void x86_step_interrupted(unsigned int vcpu, enum x86_step_end end)
 	/* The handler is in the kernel. */
 	if (w->rings)
 		pmu_qemu_single(vcpu, is_wanted(w, X86_PMU_KERNEL));
+}
+
+/**
+ * x86_step_reset() - forget the split instructions of a vCPU: the machine is reset
+ * @vcpu: index of the vCPU
+ */
+void x86_step_reset(unsigned int vcpu)
+{
+	struct walk *w = walks[vcpu];
+
+	w->pc = 0;
+	memset(w->rests, 0, sizeof(w->rests));
 }
 
 /* ---- generated code ---- */

@@ -36,6 +36,7 @@ void x86_step_init(const struct x86_step_hooks *hooks);
 void x86_step_vcpu_init(unsigned int vcpu);
 void x86_step_single(unsigned int vcpu, unsigned int rings);
 bool x86_step_near(unsigned int vcpu, unsigned int ring, unsigned int n);
+void x86_step_reset(unsigned int vcpu);
 void x86_step_interrupted(unsigned int vcpu, enum x86_step_end end);
 
 /* Instrument a block: its start, then each of its instructions in order */

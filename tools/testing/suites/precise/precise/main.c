@@ -411,6 +411,7 @@ static const struct ktap_case cases[] = {
 	{ "an event of so many overflows has so many samples", refreshed },
 	{ "the buffer of records is freed", given_back },
 	{ "interrupts and switches that split a repeated instruction", split },
+	{ "repeated instructions of two tasks, split at the same time", split_twice },
 	{ "tasks that take turns have their own samples, all of them", tasks },
 	{ "100,000 samples, each of them right", hundred_thousand },
 };

@@ -156,4 +156,9 @@ void slow_loads_alone(void);
  */
 void slow_stores(void);
 
+/**
+ * split_twice() - test that no access is lost if instructions of two tasks are split at a time
+ */
+void split_twice(void);
+
 #endif /* PRECISE_H */
