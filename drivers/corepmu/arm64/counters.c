@@ -279,7 +279,7 @@ static noinline void place_otherwise(struct corepmu_cpu *cpuc, struct hw_perf_ev
 		return;
 	}
 
-	/* The next call finds the shared registers written. */
+	/* With the shared registers written, pmuv3_place() may have a fast path. */
 	write_shared(cpuc);
 	pmuv3_place(cpuc, hwc, value);
 }

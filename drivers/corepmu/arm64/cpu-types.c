@@ -8,9 +8,9 @@
  *
  * The driver probes a CPU that comes online, sets it up and then adds it to supported_cpus; until
  * then perf core rejects events there. A new CPU uses the same PPI as the others. An SPI belongs to
- * one CPU, and only an online CPU tells its MPIDR_EL1, which the MADT uses. So a new CPU with an
- * SPI gets no events. An SPI of the wrong CPU gives the self-test no overflow interrupt, and the
- * module does not load. (The built-in driver takes the interrupt on the other CPU.)
+ * one CPU. The MADT names this CPU by MPIDR_EL1, which only an online CPU can read. So a new CPU
+ * with an SPI gets no events. An SPI of the wrong CPU gives the self-test no overflow interrupt,
+ * and the module does not load. (The built-in driver takes the interrupt on the other CPU.)
  */
 #define pr_fmt(fmt) "corepmu: " fmt
 

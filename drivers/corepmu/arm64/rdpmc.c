@@ -233,7 +233,7 @@ int pmuv3_encode_user(struct pmuv3 *pmuv3, struct perf_event *event, bool is_lon
 	if (!event->parent && cpu_types_differ(pmu)) {
 		if (event->attr.type != pmu->perf_pmu.type)
 			return corepmu_refuse(-EOPNOTSUPP,
-					      "rdpmc=1 with several CPU types: open the event by the PMU's own type");
+					      "rdpmc=1 with several CPU types: set attr.type to this PMU's type");
 		if (!cpumask_subset(event->hw.target->cpus_ptr, &pmu->supported_cpus))
 			return corepmu_refuse(-EOPNOTSUPP,
 					      "rdpmc=1 with several CPU types: bind the task to CPUs of this PMU");

@@ -22,10 +22,9 @@
 u64 corepmu_start_near_wrap;
 
 /*
- * Set the counter to overflow with its next count, which ends a period that an NMI has missed. The
- * race: a reader updates prev_count; an NMI comes before the reader adds the counts. The NMI takes
- * the period for unfinished and sets the counter to a whole rest, although the period ends with the
- * reader's counts.
+ * Set the counter to overflow with its next count: the period has ended, and an NMI missed its end.
+ * The race: a reader updates prev_count; an NMI comes before the reader adds the counts. The NMI
+ * takes the period for unfinished, and sets the counter to a remainder without the reader's counts.
  *
  * An NMI for an overflow before the stop may come late: between the writes of prev_count and the
  * counter. So the event is marked stopped meanwhile, and the late NMI ignores the event.

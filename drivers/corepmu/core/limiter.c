@@ -55,10 +55,10 @@
 #include <corepmu/pmu.h>
 
 #define LIMITER_FORGET_NS	(100 * COREPMU_LIMITER_WINDOW_NS)
-/* Overflows take too much: above 1/3 of a window; from LIMITER_LONG_LEFT on, above 1 - 1/4 */
+/* Overflows take too long: above 1/3 of a window; from LIMITER_LONG_LEFT on, above 3/4 (1 - 1/4) */
 #define LIMITER_BUSY		3
 #define LIMITER_STARVED		4
-/* Overflows take little: below 1/12 of a window; below 1/24 if none came in user space */
+/* Overflows take little time: below 1/12 of a window; below 1/24 if none came in user space */
 #define LIMITER_CALM		12
 #define LIMITER_CALM_IN_KERNEL	24
 /* max_irq_ns grows by 1/2, and shrinks by 1/8 with an interrupt that takes less than 1/4 of it. */

@@ -79,8 +79,8 @@ void corepmu_free(struct corepmu *pmu)
 }
 
 /*
- * Return the PMU's name: name=, with the name of the CPU type appended. If CPU types have no names,
- * all PMUs but the first have a number appended.
+ * Return the PMU's name: the parameter name=, then "_" and the name of the CPU type. If CPU types
+ * have no names, the first PMU has nothing appended, and the others have "_" and a number.
  */
 static const char *pmu_name(const struct corepmu *pmu)
 {

@@ -155,7 +155,7 @@
 #define MSR_OMR_1		0x000003e1
 #define MSR_OMR_2		0x000003e2
 #define MSR_OMR_3		0x000003e3
-/* The same for snoop responses of the atoms, defined from 6.7 on */
+/* Snoop responses of the atoms; asm/msr-index.h defines them from 6.7 on */
 #define MSR_SNOOP_RSP_0		0x00001328
 #define MSR_SNOOP_RSP_1		0x00001329
 

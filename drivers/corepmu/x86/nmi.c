@@ -208,8 +208,8 @@ static noinline int end_without_overflow(const struct x86_desc *desc, struct cor
 
 /*
  * Called for every NMI. Returns the number of overflows. Each overflow has raised an NMI, but NMIs
- * that come while one is pending merge into one. By this number the kernel knows that the pending
- * NMI may find no overflow left: the kernel does not report such an NMI as unknown.
+ * that come while one is pending merge into one. A number above 1 tells the kernel that the pending
+ * NMI may find no overflow left: the kernel then does not report that NMI as unknown.
  */
 static int x86_handle_nmi(unsigned int type, struct pt_regs *regs)
 {

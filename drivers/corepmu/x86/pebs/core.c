@@ -209,7 +209,7 @@ static bool has_acr_event(const struct corepmu_cpu *cpuc, u64 counters)
 	return false;
 }
 
-/* Choose the mode. The buffer is empty: no record has been counted in another mode. */
+/* Choose the mode. The buffer must be empty: records are counted in the mode that wrote them. */
 static void choose_mode(const struct corepmu_cpu *cpuc, struct x86_pebs *p)
 {
 	u64 counters = precise_of(cpuc, cpuc->used);

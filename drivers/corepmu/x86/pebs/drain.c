@@ -299,7 +299,7 @@ void x86_pebs_emit(struct corepmu_cpu *cpuc, const void *at, const void *end, u6
 		return;
 	}
 
-	/* Records without a sample may have counts that their reload has overwritten. */
+	/* Parse records that give no sample, too: they may have counts that a reload overwrote. */
 	while ((ended || p->counters.drained) && at < end &&
 	       x86_pebs_parse(format, at, end - at, &record)) {
 		u64 left = record.counters & ended;
