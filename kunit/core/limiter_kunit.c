@@ -53,7 +53,7 @@ static void limiter_windows(struct kunit *test)
 	s64 expected;
 
 	begin_window(b);
-	/* The window has not ended after 6 ms. It then ends, and overflows took all of it. */
+	/* Two overflows of 6 ms: the second ends the window, of which overflows took all. */
 	one_overflow(b, event, 0, 6 * NSEC_PER_MSEC);
 	KUNIT_EXPECT_EQ(test, cpuc->limiter.min_left, b->pmu->min_left);
 	one_overflow(b, event, 0, 6 * NSEC_PER_MSEC);

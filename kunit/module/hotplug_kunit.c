@@ -22,7 +22,10 @@
 #include "arm64/pmuv3.h"
 #include "fixture.h"
 
-/* A second CPU type's PMU has a number in its name. Without CPU hotplug there is no PMU. */
+/*
+ * The PMU of a second CPU type has a number in its name. Without the driver's hotplug callbacks,
+ * registration fails.
+ */
 static void hotplug_numbers_second_cpu_type(struct kunit *test)
 {
 	const struct testbed *testbed = testbed_by_name("pmuv3p5");

@@ -40,8 +40,8 @@ static void large_samples_later(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, b->nr_samples, 11);
 
 	/*
-	 * One event of the period is left, but a counter cannot be set to 1: the overflow comes one
-	 * event late, and the next period is shorter.
+	 * One instruction of the period is left, but a counter overflows after 2 at the earliest.
+	 * So the overflow comes one instruction late, and the next period is shorter.
 	 */
 	fixture_start_event(event, PERF_EF_RELOAD);
 	fixture_run(b, TESTBED_INSTRUCTIONS, 2);

@@ -113,7 +113,7 @@ static u64 advance(struct pmuv3_model *m, unsigned int event, unsigned int el, u
 		unsigned int n = __ffs64(left);
 		u64 at = overflow_mask(m, n), room = at - (m->counter[n] & at);
 
-		/* The wrap comes one count later. Callers never ask for 2^64. */
+		/* The wrap comes one count after the maximum. room + 1 is at most @times. */
 		if (room < step)
 			step = room + 1;
 	}

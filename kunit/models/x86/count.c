@@ -23,7 +23,7 @@
 #define SELECT_HOST_ONLY	BIT_ULL(41)
 #define SELECT_EVENT_AMD	(GENMASK_ULL(35, 32) | GENMASK_ULL(15, 0))
 
-/* Event that a counter with wrong contents (errata) counts on Intel CPUs instead of its own */
+/* Event that a counter counts instead of its own under an erratum of Intel CPUs */
 #define CORE_CYCLES		0x003c
 
 #define STATUS_CTR_FRZ		BIT_ULL(59)
