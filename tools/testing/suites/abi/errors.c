@@ -60,10 +60,10 @@ static const struct open_case {
 	       .branch_sample_type = PERF_SAMPLE_BRANCH_ANY |
 				     PERF_SAMPLE_BRANCH_USER,
 	       .sample_period = 100000) },
-	{ "writes of the branch predictor, which do not exist", -ARCH_SENSELESS_EVENT, 0,
+	{ "branch predictor writes, which no CPU counts", -ARCH_SENSELESS_EVENT, 0,
 	  OPEN(.type = PERF_TYPE_HW_CACHE,
 	       .config = CACHE(PERF_COUNT_HW_CACHE_BPU, PERF_COUNT_HW_CACHE_OP_WRITE, 0)) },
-	{ "cache prefetches, which no CPU of its kind counts", ENOENT, 0,
+	{ "node-prefetch-misses, which no CPU type counts", ENOENT, 0,
 	  OPEN(.type = PERF_TYPE_HW_CACHE,
 	       .config = CACHE(PERF_COUNT_HW_CACHE_NODE,
 			       PERF_COUNT_HW_CACHE_OP_PREFETCH,

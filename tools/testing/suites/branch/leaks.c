@@ -42,8 +42,8 @@
 #define TASK_SPAN		(1ULL << 36)
 
 /*
- * Instructions or loads per sample. The number does not divide those of a turn, so that samples can
- * be anywhere in it.
+ * Instructions or loads per sample. A turn is no multiple of this period, so that samples come at
+ * different places of each turn.
  */
 #define PERIOD			701
 #define PERIOD_PRECISE		97

@@ -66,7 +66,8 @@ stat_system_wide()
 		expect_not "counts of intervals" ',(<not|[0-9]{13,},)' "$(cat /tmp/stat)"
 }
 
-# sampled ROUNDS PERF-RECORD...: expect samples while CPUs cycle so often
+# sampled ROUNDS ARG...: expect samples of "perf record ARG..." while CPUs go offline and online
+# ROUNDS times
 sampled()
 {
 	rounds=$1

@@ -123,14 +123,14 @@ if [ "$1" = --next ] && [ -n "$crash" ]; then
 	check "the crash kernel has the memory of the crashed kernel" crashed_memory
 	check "the crash kernel's built-in driver rejects a PMU that counts" crash_rejects_pmu
 	check "the crash kernel's corepmu counts" crash_counts
-	check "the crash kernel takes no NMI that nobody knows" no_unknown_nmi
+	check "the crash kernel reports no unknown NMI" no_unknown_nmi
 	finish
 elif [ "$1" = --next ]; then
 	resume 7 3
 	check "the next kernel's built-in driver takes the PMU" builtin_found_it
 	check "the next kernel's built-in driver counts" builtin_counts
 	check "the next kernel's built-in driver has records" builtin_records
-	check "the next kernel takes no NMI that nobody knows" no_unknown_nmi
+	check "the next kernel reports no unknown NMI" no_unknown_nmi
 	finish
 fi
 

@@ -130,7 +130,7 @@ static bool run_loop(u64 pstate)
 	       expect_eq("where it stored", MMIO, run->mmio.phys_addr);
 }
 
-/* Check whether the host's kernel is at EL2. Then its work there does not count as a guest's. */
+/* Check whether the host's kernel runs at EL2 (VHE): then its work does not count as a guest's. */
 static bool is_vhe(void)
 {
 	struct perf_event_attr attr;
@@ -144,7 +144,7 @@ static bool is_vhe(void)
 	fd = event_open(&attr, 0, -1, -1, 0);
 	if (fd < 0)
 		return false;
-	/* KVM runs a guest: without VHE its own work at EL2 counts, with VHE nothing does. */
+	/* KVM runs a guest. Without VHE, KVM's own work at EL2 counts; with VHE, nothing counts. */
 	run_loop(PSTATE_EL0);
 	vhe = event_read(fd) == 0;
 	close(fd);

@@ -97,8 +97,8 @@ static u64 slots_of_loop(void)
 }
 
 /*
- * Count @rounds loops of @iterations with all events, and call @pause after each. Expect the slots
- * of the loops, up to @more more for each, and metrics that were rounded down up to @times times.
+ * Count @rounds loops of @iterations with all events, and call @pause after each loop. Expect at
+ * most @more slots per loop above the loop's own, and metrics rounded down at most @times times.
  */
 static void count_rounds(unsigned int rounds, unsigned long iterations,
 			 void (*pause)(const struct topdown *t), u64 more, unsigned int times)

@@ -312,7 +312,7 @@ static void call_stack_beside(void)
 	if (!calls_are_followed())
 		return;
 	if (target.in_tree) {
-		ktap_skip("the built-in driver shows branches from before the turn of the event");
+		ktap_skip("the built-in driver shows branches from before perf scheduled the event in");
 		return;
 	}
 	course_plain(&course, 0);

@@ -52,7 +52,7 @@ struct program {
 extern const struct program program;
 
 /**
- * go() - add a taken branch of plain()
+ * go() - append a taken branch of plain() to a course
  * @m: the course
  * @from: address of the branch
  * @to: its target

@@ -15,9 +15,9 @@
  * struct job - one CPU's part of a test
  * @cpu: the CPU's number
  * @error: errno of the first system call that failed
- * @run: number of the last run: the first run that was not exact
+ * @run: number of the last run; a job ends with its first run that is not exact
  * @nr: number of events
- * @counts: their counts
+ * @counts: counts of the events in the last run
  * @sum: totals of the buffer's records
  * @count: count of the sampling event
  */

@@ -120,8 +120,8 @@ static void lost(void)
 }
 
 /*
- * Sample with a period at which the next overflow is always near, and with periods between whose
- * overflows PEBS is off.
+ * Sample with a period so short that the next overflow is always near, and with longer ones: PEBS
+ * is off between their overflows.
  */
 static void periods(void)
 {

@@ -185,7 +185,7 @@ static void flags_at(const struct run *run, u64 round, unsigned int insn, struct
 	else if (round > 1)
 		m->flags = flags_of(run->rounds - (round - 1));
 	else
-		m->known = 0;	/* left by the system call */
+		m->known = 0;	/* flags of the system call */
 }
 
 static void registers_at(const struct run *run, enum counted what, u64 round, unsigned int insn,

@@ -197,9 +197,8 @@ static void test_group(const struct uarch *uarch, const struct uarch_group *grou
 	expect_eq("error of corepmu", refused ? -refused : error, ours.error);
 	if (own.error || ours.error)
 		return;
-	expect_eq("all of the built-in driver have a counter all the time", 1,
-		  own.all_running);
-	expect_eq("all of corepmu have", 1, ours.all_running);
+	expect_eq("all events of the built-in driver run all the time", 1, own.all_running);
+	expect_eq("all events of corepmu run all the time", 1, ours.all_running);
 	for (i = 0; i < nr; i++) {
 		const struct uarch_event *event = find_event(uarch, group->events[i]);
 
@@ -234,7 +233,7 @@ static void test_extra_reg(const struct uarch_extra_reg *extra_reg)
 	expect_eq("error of corepmu", extra_reg->error, ours.error);
 	if (own.error || ours.error)
 		return;
-	expect_eq("all of corepmu have a counter all the time", 1, ours.all_running);
+	expect_eq("all events of corepmu run all the time", 1, ours.all_running);
 	for (i = 0; extra_reg->events[i].config; i++) {
 		if (extra_reg->counts)
 			expect_ne("count of the built-in driver", 0, own.counts[i]);
@@ -242,9 +241,7 @@ static void test_extra_reg(const struct uarch_extra_reg *extra_reg)
 	}
 }
 
-/*
- * Two events that need different values of a register rotate; the first has it all the time here.
- */
+/* Run two events that need different values of one extra register: one runs at a time. */
 static void test_turns(const struct uarch_extra_reg *extra_reg, int type, struct result *results)
 {
 	struct perf_event_attr attr;
@@ -287,9 +284,10 @@ static void test_extra_reg_turns(const struct uarch *uarch)
 		tried++;
 		test_turns(&extra_reg, target.type, &ours);
 		test_turns(&extra_reg, own_type, &own);
-		expect_eq("one waits under the built-in driver", 0, own.all_running);
-		expect_eq("one waits under corepmu", 0, ours.all_running);
-		expect_ne("one counts under corepmu", 0, ours.counts[0] + ours.counts[1]);
+		expect_eq("the second event of the built-in driver runs all the time", 0,
+			  own.all_running);
+		expect_eq("the second event of corepmu runs all the time", 0, ours.all_running);
+		expect_ne("sum of both counts of corepmu", 0, ours.counts[0] + ours.counts[1]);
 	}
 	if (!tried)
 		ktap_skip("no two events need the same register");
