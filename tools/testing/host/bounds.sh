@@ -162,7 +162,7 @@ status=0
 wait "$named" || status=$?
 work=$hang/named
 [ $status -eq 124 ] && says 'did not end within 45 seconds .* and was stopped in perf stat sleep 1000'
-result "the tool is named in which a guest does not end"
+result "the message names the tool in which a guest hangs"
 
 status=0
 wait "$once" || status=$?

@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# Packages that get-kernel selects, and their version if the archive lacks some. The test makes its
-# own archive, a directory; the kernels in it are empty files.
+# Test which packages get-kernel selects: those of the newest version that the archive has whole. The
+# test makes the archive: a directory in which kernels are empty files.
 set -uo pipefail
 cd "$(dirname "$0")/../../.." || exit 1
 . tools/lib/ktap.sh

@@ -215,7 +215,7 @@ run env KVM="$work/nothing" scripts/run-guest --arch "$arch" --kernel "$kernel" 
 result "output arrives byte for byte, and the exit status"
 
 [ $status -eq 7 ] && says '^run-guest: without KVM, the CPU and its PMU are emulated: (there is no|this machine is)'
-result "a guest that KVM is not for is emulated, and why is said"
+result "without a usable KVM the guest is emulated, and a message says why"
 
 # shellcheck disable=SC2016 # the suite expands it
 printf '#!/bin/sh\nexit ${0##*/status-}\n' >"$work/suite"
