@@ -272,8 +272,8 @@ counted()
 	awk -F, -v event="/$1/" 'index($0, event) { print $1 }' "${2:-/tmp/out}"
 }
 
-# all_counted FILE...: check that all events in output of perf stat -x, counted millions, and none
-# went backwards, which would be a very large number
+# all_counted FILE...: check the output of "perf stat -x,": each event counted millions. No
+# count went backwards: it would be a very large number.
 all_counted()
 {
 	ktap_counts=$(cat "$@")

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * user_util.c - functions for suites of counters that user space reads
+ * user_util.c - functions for suites that test counters read by user space
  */
 #define _GNU_SOURCE
 #include <errno.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * user_util.h - functions for suites of counters that user space reads
+ * user_util.h - functions for suites that test counters read by user space
  */
 #ifndef USER_UTIL_H
 #define USER_UTIL_H

@@ -25,7 +25,7 @@ sleeps=0
 
 now() { cut -d. -f1 /proc/uptime; }
 
-# Complaints of a kernel; a mitigation's message has WARNING behind its own name.
+# Complaints of a kernel; messages of CPU mitigations have a name between "] " and WARNING.
 COMPLAINTS='BUG: |\] WARNING: |UBSAN:|ODEBUG:|INFO: (task|possible|suspicious)'
 # A complaint that faults of the virtual PMU may cause
 [ -n "$faulty" ] || COMPLAINTS="$COMPLAINTS|unknown reason"

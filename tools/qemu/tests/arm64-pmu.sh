@@ -36,8 +36,8 @@ bare_metal() {
 		-plugin "$plugin,stats=$tmp/stats$options" "$@"
 }
 
-# What the guest counts, whatever the version. The numbers follow from its source,
-# each with the BLR to the piece of code and the MRS after it.
+# Counts of the guest with any PMU version. The numbers follow from the guest's source. Each
+# includes the BLR to the piece of code and the MRS after it.
 counts="loop.instructions = 1005
 loop.cycles = 1507
 loop.cycle-counter = 1507

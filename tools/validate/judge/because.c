@@ -38,8 +38,9 @@ static struct base {
 };
 
 /*
- * Return false only for a failed expectation whose number is not too high. A bound that was itself
- * measured may be too high as well. So a number up to 2 % below the lower bound counts as high.
+ * Check whether a failed expectation got too high a number. A measured bound may be too high as
+ * well, so a number counts as high down to 2 % below the lower bound. Return true for lines without
+ * an expectation.
  */
 static bool is_high(const char *line)
 {

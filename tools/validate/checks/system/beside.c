@@ -308,7 +308,7 @@ static bool sample_loop(u64 period, struct ring_sum *sum)
 }
 
 /*
- * A driver may miss an overflow that no other counter's interrupt handles. Each round opens one
+ * A driver may handle a counter's overflow only if another counter interrupts. Each round opens one
  * more counting event before the sampling event, so that the sampling event gets another counter.
  * If the kernel throttles it, the check repeats with a longer period.
  */

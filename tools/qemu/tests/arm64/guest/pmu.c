@@ -113,7 +113,7 @@ asm("	.pushsection .text\n"
 "	b.ne	1b\n"
 "	ret\n"
 
-"piece_near:\n"			/* 100 stores next to this code: QEMU writes them aside */
+"piece_near:\n"			/* 100 stores next to this code: QEMU's slow path */
 "	mov	x0, #100\n"
 "	adr	x1, 2f\n"
 "1:	str	x2, [x1]\n"
