@@ -11,7 +11,7 @@
 #   first one in the second profile. The other targets keep the counts of the first profile: 20 and 40 calls
 #   are 20 calls. Other targets that only the second profile has are lost: none and 50 calls are no call.
 #
-# Cause: merge-fdata takes all of a line of fdata but the last number for the branch's key, and so the number of
+# Cause: merge-fdata's key of a branch is the line of fdata without its last number, so the key contains the
 # mispredictions. mergeBasicBlockProfile() of merge-fdata.cpp keeps the calls of the second profile in a map
 # whose key is the call's offset, and all targets of an indirect call have the same offset.
 #
@@ -92,7 +92,7 @@ call=$(address 'call .*[*]')
 jump=$(address 'jne ')
 start=$(address 'mov .*rax$')
 for run in 1 2; do
-	# Calls of one() and two(), and rounds: count and mispredictions. The second run calls three(), too.
+	# "COUNT MISPREDICTIONS" of the calls of one() and two(), the loop's branch, and calls of three()
 	case $run in
 	1) set -- '10 1' '20 2' '100 7' ;;
 	2) set -- '30 4' '40 2' '50 7' '50 5' ;;
