@@ -20,7 +20,7 @@
 static irq_handler_t irq_handler;
 static void __percpu *irq_dev;
 
-/* CPU whose PMU interrupts (an SPI); -1: the CPU that takes the interrupt */
+/* CPU whose PMU raises the interrupt (an SPI); -1: the CPU that takes the interrupt */
 int pmuv3_model_irq_cpu;
 
 /* Return the last value before a counter overflows; LC and LP of PMCR_EL0 select 32 or 64 bits. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * corepmu: model of the PMUv3 of an Arm CPU: what the counters are, for its registers and counting
+ * corepmu: model of the PMUv3 of an Arm CPU: counters that exist, for count.c and registers.c
  */
 #ifndef _COREPMU_KUNIT_ARM64_COUNT_H
 #define _COREPMU_KUNIT_ARM64_COUNT_H
