@@ -77,7 +77,7 @@ static void use(uint32_t kinds)
 }
 
 /**
- * live_need() - have kinds counted from now on
+ * live_need() - count more kinds of events on a vCPU from now on
  * @vcpu: index of the vCPU; called in its thread
  * @kinds: bitmap of the kinds
  */

@@ -78,7 +78,8 @@ uint64_t word_step(unsigned int kind)
 
 /**
  * count_clock() - return the parts of a vCPU's count of cycles
- * @vcpu: index of the vCPU; called in its thread, once all vCPUs exist: no score moves any more
+ * @vcpu: index of the vCPU; called in its thread, once all vCPUs exist: QEMU may move the scores
+ *	when it adds a vCPU
  *
  * Return: the parts, which stay valid.
  */

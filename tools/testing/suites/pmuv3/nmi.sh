@@ -37,7 +37,8 @@ log_says()
 	fi
 }
 
-# Without NMIs, samples show the place that enables interrupts. On newer kernels a thread writes.
+# Without NMIs, samples show the place that enables interrupts. On newer kernels a thread
+# writes to the console.
 with_interrupts_off()
 {
 	kernel_symbols shown

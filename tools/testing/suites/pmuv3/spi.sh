@@ -36,8 +36,8 @@ two_interrupts()
 	expect_equal "the PMU's interrupts" 2 "$(taken | wc -l)"
 }
 
-# sampled_on CPU: a task there has one sample per period, by that CPU's interrupt. The task may
-# have ended one period on the other CPU before.
+# sampled_on CPU: a task on this CPU has one sample per period, each by this CPU's interrupt. One
+# period may have ended on the other CPU before.
 sampled_on()
 {
 	taken >/tmp/before

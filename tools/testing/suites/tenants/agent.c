@@ -359,7 +359,7 @@ static void while_counting(void)
 	each(counting, "while it counts");
 }
 
-/* Two events of the task continue beside one of the CPU, after the next switch. */
+/* With an event of the CPU open, too, a task's event counts right after each agent's write. */
 static void beside_a_cpu_event(void)
 {
 	struct perf_event_attr attr;

@@ -2,8 +2,8 @@
 /*
  * intel.c - events of microarchitectures of Intel, by perf's names
  *
- * Names and numbers are those of perf's pmu-events/arch/x86, and so are the counters that the
- * names of groups speak of (its field "Counter").
+ * Names and numbers are those of perf's pmu-events/arch/x86. The names of groups say which counters
+ * the events can use, as that list's field "Counter" does.
  */
 #include <errno.h>
 

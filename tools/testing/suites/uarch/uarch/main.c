@@ -374,8 +374,8 @@ static void test_cache(const struct uarch *uarch)
 		for (operation = 0; operation < ARRAY_SIZE(operations); operation++) {
 			for (result = 0; result < ARRAY_SIZE(results); result++) {
 				/*
-				 * The virtual PMU's prefetches are its misses; a node's accesses
-				 * are the last level's misses.
+				 * The virtual PMU counts misses as prefetches, and misses of the
+				 * last level as a node's accesses.
 				 */
 				if (result || operation == PERF_COUNT_HW_CACHE_OP_PREFETCH ||
 				    cache == PERF_COUNT_HW_CACHE_DTLB ||

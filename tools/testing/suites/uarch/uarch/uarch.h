@@ -115,8 +115,8 @@ enum uarch_extra_reg_lists {
  * @others: models of other CPUs of the same microarchitecture, or 0
  * @kind: suffix of its PMUs' names on a hybrid machine, else NULL
  * @cpu: a CPU of that type
- * @nameless: a generic cache event (perf_event_attr.config) with a number in the kernel that
- *	perf's events do not name, so that corepmu lacks it; 0 if there is none
+ * @nameless: a generic cache event (perf_event_attr.config) for which the kernel has an event
+ *	number that perf's event lists lack, so corepmu lacks it, too; 0 if there is none
  * @corrected: before Linux 7 the built-in driver has other CPUs' values for generic events
  *	of the last-level cache and the node, which perf's events contradict
  * @events: events that count something in uarch_work(): common ones and its own
