@@ -119,7 +119,7 @@ static inline void brbe_invalidate_all(void)
 #endif
 }
 
-/* The instruction encodes the record's number. pmuv3's cases are one fewer than a bank's records. */
+/* The instruction encodes the record's number. pmuv3 has one case fewer than a bank has records. */
 #define BRBE_SWITCH(n, access)						\
 	do {								\
 		if ((n) == BRBE_BANK_RECORDS - 1)			\

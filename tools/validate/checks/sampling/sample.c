@@ -100,7 +100,7 @@ static void follow(bool kernel)
 
 	attr_sampling(&attr, 20011, PERF_SAMPLE_IP | PERF_SAMPLE_READ);
 	attr.exclude_kernel = !kernel;
-	/* Until its random numbers are seeded, arm64 has interrupts off for half of a system call. */
+	/* While its random numbers lack a seed, arm64 has interrupts off for half of a call. */
 	late = kernel ? attr.sample_period - 1 : attr.sample_period / 5;
 	fd = sample_work(&ring, &attr, PAGES, kernel ? call_kernel : known_loop,
 			 kernel ? 20000 : 10 * ITERATIONS);
