@@ -29,7 +29,8 @@ esac
 case $(uname -r) in
 7.*) set -- "$@" --except "READ of a child's event that is closed" ;;
 esac
-for pmu in corepmu armv8_pmuv3 armv8_pmuv3_0 cpu; do
+# Of a hybrid machine the first CPU type
+for pmu in corepmu corepmu_core corepmu_atom armv8_pmuv3 armv8_pmuv3_0 cpu cpu_core cpu_atom; do
 	[ ! -e /sys/bus/event_source/devices/$pmu ] ||
 		exec pmu-validate --pmu $pmu --disrupt "$@"
 done
