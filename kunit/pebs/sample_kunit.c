@@ -193,6 +193,38 @@ static void sample_kernel_ip(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, user_mode(&seen_regs));
 }
 
+/* LDT entry 1, user space */
+#define LDT_CS		(BIT(3) | SEGMENT_LDT | USER_RPL)
+
+/*
+ * A record's address is linear: a sample shows no code segment with a base, which perf core would
+ * add. The segment of a 32-bit task has none.
+ */
+static void sample_code_segment(struct kunit *test)
+{
+	static const struct {
+		unsigned long interrupted;
+		unsigned long shown;
+	} rows[] = {
+		{ __USER_CS, __USER_CS }, { __USER32_CS, __USER32_CS }, { LDT_CS, __USER_CS },
+	};
+	struct fixture *b = test->priv;
+	struct perf_event *event;
+	unsigned int i;
+
+	event = open_precise(b, PERF_COUNT_HW_INSTRUCTIONS, 2, 100);
+	KUNIT_ASSERT_EQ(test, fixture_add(event, PERF_EF_START), 0);
+	b->on_sample = keep_regs;
+	for (i = 0; i < ARRAY_SIZE(rows); i++) {
+		x86_model_user_cs = rows[i].interrupted;
+		fixture_run(b, TESTBED_INSTRUCTIONS, 100);
+		KUNIT_EXPECT_EQ_MSG(test, seen_regs.ip, IP, "row %u", i);
+		KUNIT_EXPECT_EQ_MSG(test, seen_regs.cs, rows[i].shown, "row %u", i);
+	}
+	x86_model_user_cs = 0;
+	b->on_sample = NULL;
+}
+
 static u64 seen_xmm0;
 
 static void note_xmm(struct fixture *b, struct perf_event *event)
@@ -280,6 +312,7 @@ static struct kunit_case sample_cases[] = {
 	KUNIT_CASE_PARAM(sample_user_regs, pebs_gen_params),
 	KUNIT_CASE_PARAM(sample_entering_regs, pebs_gen_params),
 	KUNIT_CASE_PARAM(sample_kernel_ip, pebs_gen_params),
+	KUNIT_CASE_PARAM(sample_code_segment, pebs_gen_params),
 	KUNIT_CASE_PARAM(sample_xmm, pebs_gen_params),
 	KUNIT_CASE_PARAM(sample_two_latencies, pebs_gen_params),
 	{ }

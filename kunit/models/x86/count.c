@@ -211,16 +211,29 @@ static u64 advance(struct x86_model *m, u64 event, bool user, u64 times)
 	return times - step;
 }
 
+/* Return the registers of the interrupted code: see x86_model_user_cs. */
+static struct pt_regs *interrupted_regs(bool user)
+{
+	struct pt_regs *regs = model_regs(user);
+
+#ifdef CONFIG_X86
+	if (user && x86_model_user_cs)
+		regs->cs = x86_model_user_cs;
+#endif
+
+	return regs;
+}
+
 static void take_nmi(struct x86_model *m, bool user)
 {
 	m->pending = false;
 	m->nmis++;
-	if (!nmi_handler || !nmi_handler(NMI_LOCAL, model_regs(user)))
+	if (!nmi_handler || !nmi_handler(NMI_LOCAL, interrupted_regs(user)))
 		m->unknown_nmis++;
 	if (x86_model_builtin_stops)
 		m->global_ctrl = 0;
 	if (last_nmi_handler)
-		last_nmi_handler(NMI_LOCAL, model_regs(user));
+		last_nmi_handler(NMI_LOCAL, interrupted_regs(user));
 }
 
 /**

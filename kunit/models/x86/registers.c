@@ -47,6 +47,8 @@ unsigned int x86_model_traced;
 bool x86_model_threads;
 /* User registers while a task enters the kernel */
 const struct pt_regs *x86_model_entering;
+/* Code segment of the interrupted user space; 0: __USER_CS */
+unsigned long x86_model_user_cs;
 /* There are several cores, two per module. */
 bool x86_model_cores;
 /* Called once, right after the next RDPMC */

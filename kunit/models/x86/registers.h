@@ -195,6 +195,7 @@ extern bool x86_model_masks_all;
 extern unsigned int x86_model_missing;
 extern u64 x86_model_ctl_kept;
 extern unsigned int x86_model_traced;
+extern unsigned long x86_model_user_cs;
 
 /* models/rdpmc.c: symbols that the kernel does not export, for x86/rdpmc.c; x86 kernels only */
 extern const char *x86_model_hidden;

@@ -26,10 +26,20 @@
 #include "pebs.h"
 #include "../x86.h"
 
+static bool is_in_ldt(const struct pt_regs *regs)
+{
+	return (regs->cs & SEGMENT_TI_MASK) == SEGMENT_LDT;
+}
+
+/*
+ * Set the record's address. The address is linear (Intel SDM volume 3, "BTS and DS Save Area"). A
+ * code segment of the LDT may have a base, which perf_instruction_pointer() would add: replace the
+ * segment, as set_linear_ip() in arch/x86/events/perf_event.h does.
+ */
 static void set_ip(struct pt_regs *regs, u64 ip)
 {
 	/* Bit 63 of an address tells the kernel from user space: corepmu_branch_is_kernel(). */
-	if (corepmu_branch_is_kernel(ip) != !user_mode(regs))
+	if (corepmu_branch_is_kernel(ip) != !user_mode(regs) || is_in_ldt(regs))
 		regs->cs = corepmu_branch_is_kernel(ip) ? __KERNEL_CS : __USER_CS;
 	regs->ip = ip;
 }
