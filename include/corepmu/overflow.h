@@ -93,6 +93,8 @@ static inline bool corepmu_aux_has_stopped(const struct perf_event *event)
 }
 
 /* core/overflow.c */
+extern struct pt_regs corepmu_no_user_regs;
+struct pt_regs *corepmu_saved_user_regs(void);
 void corepmu_handle_overflow(struct corepmu_cpu *cpuc, u64 overflowed);
 void corepmu_limiter_exclude_irq(struct corepmu_cpu *cpuc);
 int corepmu_emit_with_frequency(struct perf_event *event, struct perf_sample_data *data,

@@ -16,6 +16,7 @@
 #include <linux/sched/task_stack.h>
 
 #include <corepmu/counter.h>
+#include <corepmu/overflow.h>
 
 #include "fixture/testbed.h"
 
@@ -131,9 +132,38 @@ static void overflow_late_keeps_periods(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, fixture_read(event), 20000);
 }
 
+/* Place of the last sample */
+static bool seen_user;
+static unsigned long seen_ip;
+
+static void note_place(struct fixture *b, struct perf_event *event)
+{
+	struct pt_regs regs = *b->sample_regs;
+
+	seen_user = user_mode(&regs);
+	seen_ip = instruction_pointer(&regs);
+}
+
+/* Overflow in user space; the interrupt hits the kernel, in a task with PF_KTHREAD or 0 as @type. */
+static void overflow_late(struct fixture *b, unsigned int type)
+{
+	unsigned int saved = current->flags;
+	unsigned long flags;
+
+	b->testbed->ops->hold(true);
+	fixture_run(b, TESTBED_INSTRUCTIONS, 1000);
+	local_irq_save(flags);
+	current->flags = (saved & ~PF_KTHREAD) | type;
+	b->testbed->ops->hold(false);
+	current->flags = saved;
+	local_irq_restore(flags);
+}
+
 /*
  * With exclude_kernel, an interrupt may hit the kernel after an overflow in user space. The sample
- * then has the registers at which the task left user space, if the task has a user space.
+ * then has the registers at which the task left user space. A kernel thread has none, nor has a task
+ * whose saved registers are the kernel's (a worker of io_uring): the sample shows address 0 of user
+ * space, and no register of the kernel.
  */
 static void overflow_shows_user_registers(struct kunit *test)
 {
@@ -142,28 +172,29 @@ static void overflow_shows_user_registers(struct kunit *test)
 		.type = PERF_TYPE_HARDWARE, .config = PERF_COUNT_HW_INSTRUCTIONS,
 		.sample_period = 1000, .exclude_kernel = 1,
 	};
+	struct pt_regs *task = task_pt_regs(current), saved = *task;
 	struct perf_event *event;
-	unsigned long flags;
+	unsigned int i;
 
 	KUNIT_ASSERT_EQ(test, fixture_open(b, &attr, &event), 0);
 	KUNIT_EXPECT_EQ(test, fixture_add(event, PERF_EF_START), 0);
+	b->on_sample = note_place;
 	fixture_run(b, TESTBED_INSTRUCTIONS, 1000);
 	KUNIT_EXPECT_PTR_EQ(test, b->sample_regs, (const struct pt_regs *)model_regs(true));
 
-	b->testbed->ops->hold(true);
-	fixture_run(b, TESTBED_INSTRUCTIONS, 1000);
-	b->testbed->ops->hold(false);
-	KUNIT_EXPECT_PTR_EQ(test, b->sample_regs, (const struct pt_regs *)model_regs(false));
+	for (i = 0; i < 2; i++) {
+		seen_user = false;
+		seen_ip = 1;
+		overflow_late(b, i ? PF_KTHREAD : 0);
+		KUNIT_EXPECT_TRUE(test, seen_user);
+		KUNIT_EXPECT_EQ(test, seen_ip, 0);
+	}
 
-	b->testbed->ops->hold(true);
-	fixture_run(b, TESTBED_INSTRUCTIONS, 1000);
-	local_irq_save(flags);
-	current->flags &= ~PF_KTHREAD;
-	b->testbed->ops->hold(false);
-	current->flags |= PF_KTHREAD;
-	local_irq_restore(flags);
-	KUNIT_EXPECT_PTR_EQ(test, b->sample_regs, (const struct pt_regs *)task_pt_regs(current));
-	KUNIT_EXPECT_EQ(test, b->nr_samples, 3);
+	*task = corepmu_no_user_regs;
+	overflow_late(b, 0);
+	*task = saved;
+	KUNIT_EXPECT_PTR_EQ(test, b->sample_regs, (const struct pt_regs *)task);
+	KUNIT_EXPECT_EQ(test, b->nr_samples, 4);
 }
 
 /* An interrupt without an overflow changes nothing, with and without events. */

@@ -21,6 +21,32 @@
 #include <corepmu/overflow.h>
 #include <corepmu/pmu.h>
 
+/*
+ * Registers of user space at address 0, for a sample whose place in user space is unknown. Nobody
+ * writes them: perf core's functions take registers that are not const.
+ */
+struct pt_regs corepmu_no_user_regs = {
+#ifdef CONFIG_X86
+	.cs = __USER_CS,
+	.ss = __USER_DS,
+#endif
+};
+
+/**
+ * corepmu_saved_user_regs() - find the registers with which current entered the kernel
+ *
+ * A kernel thread, a worker of io_uring, and a user-mode helper before its exec have not been in
+ * user space. Any context.
+ *
+ * Return: the registers, or corepmu_no_user_regs if current has not been in user space
+ */
+struct pt_regs *corepmu_saved_user_regs(void)
+{
+	struct pt_regs *regs = task_pt_regs(current);
+
+	return (current->flags & PF_KTHREAD) || !user_mode(regs) ? &corepmu_no_user_regs : regs;
+}
+
 /**
  * corepmu_emit_with_frequency() - hand the sample of an event with a frequency to perf core
  * @event: the event; its next period has begun
@@ -62,8 +88,9 @@ static __always_inline int emit_shown(struct perf_event *event, struct perf_samp
 
 /*
  * Emit the sample of an event with exclude_kernel if the interrupt came late, in the kernel. The
- * sample must not show the kernel: it shows where the task left user space. Not inline: with
- * CONFIG_INIT_STACK_ALL_ZERO every sample would clear these registers.
+ * sample must not show the kernel: it shows where the task left user space. If the CPU has since
+ * switched to a task without user space, no place is known: the sample shows user space, with IP 0.
+ * Not inline: with CONFIG_INIT_STACK_ALL_ZERO every sample would clear these registers.
  */
 static noinline int emit_hidden(struct perf_event *event, struct perf_sample_data *data,
 				struct pt_regs *regs)
@@ -74,7 +101,7 @@ static noinline int emit_hidden(struct perf_event *event, struct perf_sample_dat
 	if (backend->entering_regs && backend->entering_regs(regs, &entering))
 		regs = &entering;
 	else
-		regs = task_pt_regs(current);
+		regs = corepmu_saved_user_regs();
 
 	return emit_shown(event, data, regs);
 }
@@ -82,8 +109,7 @@ static noinline int emit_hidden(struct perf_event *event, struct perf_sample_dat
 static __always_inline int emit_data(struct perf_event *event, struct perf_sample_data *data,
 				     struct pt_regs *regs)
 {
-	if (event->attr.exclude_kernel && !user_mode(regs) &&
-	    !(current->flags & PF_KTHREAD))
+	if (event->attr.exclude_kernel && !user_mode(regs))
 		return emit_hidden(event, data, regs);
 
 	return emit_shown(event, data, regs);

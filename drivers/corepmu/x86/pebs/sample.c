@@ -18,6 +18,7 @@
 
 #include <corepmu/branch.h>
 #include <corepmu/ksyms.h>
+#include <corepmu/overflow.h>
 #include <corepmu/pmu.h>
 #include <corepmu/precise.h>
 
@@ -154,10 +155,10 @@ static void set_memory(const struct x86_desc *desc, const struct perf_event *eve
  */
 static struct pt_regs *user_regs(const struct perf_event *event, struct pt_regs *regs)
 {
-	if (!event->attr.exclude_kernel || user_mode(regs) || (current->flags & PF_KTHREAD))
+	if (!event->attr.exclude_kernel || user_mode(regs))
 		return regs;
 
-	return task_pt_regs(current);
+	return corepmu_saved_user_regs();
 }
 
 /* Sample fields that need more registers than the place, or unwind from them */
@@ -187,16 +188,14 @@ static bool is_entering(struct pt_regs *iregs, struct pt_regs *user)
  *   and exceptions from user space begin, no user registers are available (perf_get_regs_user() in
  *   arch/x86/kernel/perf_regs.c).
  *
- * If current is a kernel thread, the record's task has left the CPU, and no user registers are
- * available.
+ * If current has no user space, the record's task has left the CPU, and no user registers are
+ * available: see corepmu_saved_user_regs().
  */
 static void get_user_regs(struct pt_regs *iregs, struct pt_regs *to)
 {
-	const struct pt_regs *saved = task_pt_regs(current);
+	const struct pt_regs *saved = corepmu_saved_user_regs();
 	unsigned long sp = iregs->sp;
 
-	if (current->flags & PF_KTHREAD)
-		goto none;
 	if (is_entering(iregs, to))
 		return;
 	if ((sp > (unsigned long)saved && sp <= (unsigned long)(saved + 1)) ||
@@ -205,7 +204,7 @@ static void get_user_regs(struct pt_regs *iregs, struct pt_regs *to)
 	*to = *saved;
 	return;
 none:
-	*to = (struct pt_regs){ .cs = __USER_CS, .ss = __USER_DS };
+	*to = corepmu_no_user_regs;
 }
 
 /*
@@ -327,7 +326,7 @@ void x86_pebs_fill(struct corepmu_cpu *cpuc, struct perf_event *event, u64 perio
 	hidden = user_regs(event, &shown->regs) != &shown->regs;
 	if (hidden) {
 		if (!is_entering(iregs, &shown->regs))
-			shown->regs = *task_pt_regs(current);
+			shown->regs = *corepmu_saved_user_regs();
 		shown->xmm_regs = NULL;
 	} else if (record->has_memory) {
 		set_memory(desc, event, record, data);
