@@ -6,6 +6,7 @@
 #define _COREPMU_MODULE_H
 
 #include <linux/compiler.h>
+#include <linux/init.h>
 #include <linux/types.h>
 
 #include <corepmu/compat.h>
@@ -15,6 +16,27 @@ struct corepmu;
 struct corepmu_backend;
 struct corepmu_cpu;
 struct device_attribute;
+
+/*
+ * Functions that run only while the module loads: the kernel frees their code after the load.
+ * modpost warns of a call from code that stays, but not of an address that the load stores. KUnit
+ * suites load and unload the driver after boot: their functions stay.
+ */
+#ifdef COREPMU_KUNIT
+#define __corepmu_init
+#else
+#define __corepmu_init	__init
+#endif
+
+/*
+ * Functions that probe a PMU: freed after the load on x86. On arm64 a devicetree overlay may add a
+ * PMU after the load.
+ */
+#ifdef CONFIG_ARM64
+#define __corepmu_probe
+#else
+#define __corepmu_probe	__corepmu_init
+#endif
 
 /* module/main.c */
 extern const bool corepmu_drives_the_counters;

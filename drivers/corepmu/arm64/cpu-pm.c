@@ -83,7 +83,7 @@ void pmuv3_idle_expect(u64 interrupts)
  *
  * Without tracepoints there are no checks, and lost registers go unnoticed. Process context.
  */
-void pmuv3_idle_init(void)
+void __corepmu_init pmuv3_idle_init(void)
 {
 	hooked = !register_trace_cpu_idle(idle_changes, NULL);
 }

@@ -22,6 +22,7 @@
 #include <linux/printk.h>
 #include <linux/smp.h>
 
+#include <corepmu/module.h>
 #include <corepmu/pmu.h>
 
 #include "pmuv3.h"
@@ -35,7 +36,7 @@ struct identity {
 
 static DEFINE_PER_CPU(struct identity, identities);
 
-static void note_identity(void *unused)
+static void __corepmu_init note_identity(void *unused)
 {
 	struct identity *identity = this_cpu_ptr(&identities);
 
@@ -52,7 +53,7 @@ LIST_HEAD(pmuv3_cpu_types);
  *
  * Process context.
  */
-void pmuv3_note_cpus(struct cpumask *cpus)
+void __corepmu_init pmuv3_note_cpus(struct cpumask *cpus)
 {
 	cpus_read_lock();
 	cpumask_copy(cpus, cpu_online_mask);
@@ -67,7 +68,7 @@ void pmuv3_note_cpus(struct cpumask *cpus)
  *
  * Process context.
  */
-void pmuv3_cpu_type_take(struct pmuv3 *pmuv3, struct cpumask *left)
+void __corepmu_init pmuv3_cpu_type_take(struct pmuv3 *pmuv3, struct cpumask *left)
 {
 	struct cpumask *cpus = &pmuv3->pmu->supported_cpus;
 	int cpu;
@@ -135,7 +136,7 @@ const struct pmuv3 *pmuv3_irq_owner(const struct pmuv3 *pmuv3, int irq)
  *
  * Return: one of the PMU's CPUs, or -ENODEV
  */
-int pmuv3_cpu_of_mpidr(struct pmuv3 *pmuv3, u64 mpidr)
+int __corepmu_init pmuv3_cpu_of_mpidr(struct pmuv3 *pmuv3, u64 mpidr)
 {
 	int cpu;
 

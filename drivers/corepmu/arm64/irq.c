@@ -26,6 +26,7 @@
 
 #include <asm/irq_regs.h>
 
+#include <corepmu/module.h>
 #include <corepmu/overflow.h>
 #include <corepmu/pmu.h>
 
@@ -191,7 +192,7 @@ int pmuv3_parse_irqs_of(struct pmuv3 *pmuv3, struct platform_device *pdev)
 #ifdef CONFIG_ACPI
 
 /* Set the PPI of all possible CPUs: an offline CPU that turns out to have this type has it, too. */
-static int set_ppi_acpi(struct pmuv3 *pmuv3, int cpu, int irq)
+static int __corepmu_init set_ppi_acpi(struct pmuv3 *pmuv3, int cpu, int irq)
 {
 	int ret = 0;
 
@@ -206,7 +207,7 @@ static int set_ppi_acpi(struct pmuv3 *pmuv3, int cpu, int irq)
 	return ret;
 }
 
-static int parse_gicc(struct pmuv3 *pmuv3, struct acpi_madt_generic_interrupt *gicc)
+static int __corepmu_init parse_gicc(struct pmuv3 *pmuv3, struct acpi_madt_generic_interrupt *gicc)
 {
 	int cpu = pmuv3_cpu_of_mpidr(pmuv3, gicc->arm_mpidr);
 	u32 gsi = gicc->performance_interrupt;
@@ -232,7 +233,7 @@ static int parse_gicc(struct pmuv3 *pmuv3, struct acpi_madt_generic_interrupt *g
 }
 
 /* With sampling, drop CPUs without an interrupt in the MADT from the PMU. */
-static int drop_cpus_without_irq(struct pmuv3 *pmuv3)
+static int __corepmu_init drop_cpus_without_irq(struct pmuv3 *pmuv3)
 {
 	struct cpumask *cpus = &pmuv3->pmu->supported_cpus;
 	struct cpumask without;
@@ -266,7 +267,7 @@ static int drop_cpus_without_irq(struct pmuv3 *pmuv3)
  *
  * Return: 0, or a negative errno after a message
  */
-int pmuv3_parse_irqs_acpi(struct pmuv3 *pmuv3)
+int __corepmu_init pmuv3_parse_irqs_acpi(struct pmuv3 *pmuv3)
 {
 	struct acpi_table_header *madt;
 	void *entry, *end;
@@ -296,7 +297,7 @@ int pmuv3_parse_irqs_acpi(struct pmuv3 *pmuv3)
 
 #else
 
-int pmuv3_parse_irqs_acpi(struct pmuv3 *pmuv3)
+int __corepmu_init pmuv3_parse_irqs_acpi(struct pmuv3 *pmuv3)
 {
 	return -ENODEV;
 }

@@ -206,7 +206,7 @@ int pmuv3_kvm_encode(const struct pmuv3 *pmuv3, const struct perf_event_attr *at
  *
  * Process context, before a PMU is registered.
  */
-void pmuv3_kvm_init(void)
+void __corepmu_init pmuv3_kvm_init(void)
 {
 	int ret;
 

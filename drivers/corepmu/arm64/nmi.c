@@ -19,6 +19,7 @@
 #include <linux/preempt.h>
 
 #include <corepmu/ksyms.h>
+#include <corepmu/module.h>
 #include <corepmu/pmu.h>
 
 #include "pmuv3.h"
@@ -38,7 +39,7 @@ static struct {
  *
  * Process context, before pmuv3_nmi_is_possible().
  */
-void pmuv3_nmi_init(void)
+void __corepmu_init pmuv3_nmi_init(void)
 {
 	nmi.request = (void *)corepmu_find_symbol("request_nmi");
 	nmi.free = (void *)corepmu_find_symbol("free_nmi");

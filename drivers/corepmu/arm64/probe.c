@@ -367,7 +367,7 @@ static struct platform_driver pmuv3_driver = {
 };
 
 /* Log why the driver was bound to no node. */
-static int explain_no_device(void)
+static int __corepmu_init explain_no_device(void)
 {
 	struct platform_device *pdev;
 	struct device_node *np;
@@ -394,12 +394,12 @@ static int explain_no_device(void)
 	return ret;
 }
 
-static int pmuv3_is_bound(struct device *dev, void *data)
+static int __corepmu_init pmuv3_is_bound(struct device *dev, void *data)
 {
 	return 1;
 }
 
-static int pmuv3_init_of(void)
+static int __corepmu_init pmuv3_init_of(void)
 {
 	int ret;
 
@@ -424,7 +424,7 @@ static void pmuv3_drop_cpu_type(struct pmuv3 *pmuv3)
 }
 
 /* Allocate a PMU for each CPU type that is online, in the order of the CPUs, without setup. */
-static int pmuv3_find_cpu_types(void)
+static int __corepmu_init pmuv3_find_cpu_types(void)
 {
 	static struct cpumask left;
 
@@ -440,7 +440,7 @@ static int pmuv3_find_cpu_types(void)
 	return 0;
 }
 
-static int pmuv3_add_cpu_type(struct pmuv3 *pmuv3)
+static int __corepmu_init pmuv3_add_cpu_type(struct pmuv3 *pmuv3)
 {
 	int ret;
 
@@ -457,7 +457,7 @@ static int pmuv3_add_cpu_type(struct pmuv3 *pmuv3)
 }
 
 /* Set up a PMU for each CPU type. If one fails, after a message, the others stay. */
-static int pmuv3_init_acpi(void)
+static int __corepmu_init pmuv3_init_acpi(void)
 {
 	struct pmuv3 *pmuv3, *next;
 	int ret, error = -ENODEV;
@@ -492,7 +492,7 @@ static void pmuv3_exit_acpi(void)
  *
  * Return: 0 if there is at least one PMU, or a negative errno after a message
  */
-int corepmu_arch_init(void)
+int __corepmu_init corepmu_arch_init(void)
 {
 	int ret;
 

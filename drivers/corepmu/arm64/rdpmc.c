@@ -310,7 +310,7 @@ static struct ctl_table user_access_table[] = {
  *
  * Return: true if it exists, and if the check fails
  */
-bool pmuv3_sysctl_exists(void)
+bool __corepmu_init pmuv3_sysctl_exists(void)
 {
 	struct file_system_type *proc = get_fs_type("proc");
 	struct vfsmount *mnt;
@@ -341,7 +341,7 @@ bool pmuv3_sysctl_exists(void)
  * removes entries that it has not added, and all of /proc/sys/kernel is gone (erase_header() in
  * fs/proc/proc_sysctl.c; seen on 6.12).
  */
-void pmuv3_rdpmc_init(bool taken)
+void __corepmu_init pmuv3_rdpmc_init(bool taken)
 {
 	if (!taken)
 		user_access_header = register_sysctl("kernel", user_access_table);

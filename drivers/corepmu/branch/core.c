@@ -21,6 +21,7 @@
 
 #include <corepmu/branch.h>
 #include <corepmu/ksyms.h>
+#include <corepmu/module.h>
 #include <corepmu/pmu.h>
 
 static const struct corepmu_branch_backend *to_backend(const struct corepmu_cpu *cpuc)
@@ -38,8 +39,9 @@ static const struct corepmu_branch_backend *to_backend(const struct corepmu_cpu 
  *
  * Return: 0 or -ENOMEM
  */
-int corepmu_branch_setup(struct corepmu *pmu, const struct corepmu_branch_backend *backend,
-			 unsigned int nr)
+int __corepmu_probe corepmu_branch_setup(struct corepmu *pmu,
+					 const struct corepmu_branch_backend *backend,
+					 unsigned int nr)
 {
 	int cpu;
 

@@ -18,6 +18,7 @@
 #include <corepmu/cpu.h>
 #include <corepmu/features.h>
 #include <corepmu/hw.h>
+#include <corepmu/module.h>
 #include <corepmu/pmu.h>
 
 /* State of the PMU that has events with features on this CPU, or NULL */
@@ -61,13 +62,13 @@ DEFINE_STATIC_CALL_NULL(corepmu_feature_del_4, corepmu_feature_event);
 
 static const struct corepmu_feature_ops none;
 
-static const struct corepmu_feature_ops *feature(const struct corepmu_backend *backend,
-						 unsigned int nr)
+static __corepmu_probe const struct corepmu_feature_ops *
+feature(const struct corepmu_backend *backend, unsigned int nr)
 {
 	return backend->features[nr] ?: &none;
 }
 
-static void *fits(const struct corepmu_backend *backend, unsigned int nr)
+static __corepmu_probe void *fits(const struct corepmu_backend *backend, unsigned int nr)
 {
 	return (void *)feature(backend, nr)->fits ?: (void *)__static_call_return0;
 }
@@ -79,7 +80,7 @@ static void *fits(const struct corepmu_backend *backend, unsigned int nr)
  * Process context, before any PMU is registered. Updating a static call that already calls the
  * right function costs nothing.
  */
-void corepmu_features_use(const struct corepmu_backend *backend)
+void __corepmu_probe corepmu_features_use(const struct corepmu_backend *backend)
 {
 	static_call_update(corepmu_feature_interrupt_0, feature(backend, 0)->interrupt);
 	static_call_update(corepmu_feature_sample_0, feature(backend, 0)->sample);

@@ -22,6 +22,7 @@
 #include <corepmu/counter.h>
 #include <corepmu/features.h>
 #include <corepmu/limiter.h>
+#include <corepmu/module.h>
 #include <corepmu/overflow.h>
 #include <corepmu/pmu.h>
 #include <corepmu/rdpmc.h>
@@ -39,7 +40,7 @@ DEFINE_STATIC_CALL_NULL(corepmu_write_counter, corepmu_write_none);
  *
  * Process context, before any PMU is registered.
  */
-void corepmu_use_backend(const struct corepmu_backend *backend)
+void __corepmu_probe corepmu_use_backend(const struct corepmu_backend *backend)
 {
 	static_call_update(corepmu_enable_counters, backend->enable);
 	static_call_update(corepmu_disable_counters, backend->disable);
@@ -520,7 +521,7 @@ static int filter_match(struct perf_event *event)
  *
  * Process context.
  */
-void corepmu_init_pmu(struct corepmu *pmu)
+void __corepmu_probe corepmu_init_pmu(struct corepmu *pmu)
 {
 	static const struct hw_perf_event any_event;
 	int cpu, idx;

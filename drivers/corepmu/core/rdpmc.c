@@ -17,6 +17,7 @@
 #include <linux/perf_event.h>
 #include <linux/smp.h>
 
+#include <corepmu/module.h>
 #include <corepmu/pmu.h>
 #include <corepmu/rdpmc.h>
 
@@ -35,7 +36,7 @@ static DEFINE_MUTEX(user_lock);
  *
  * Process context.
  */
-void corepmu_rdpmc_add(struct corepmu *pmu)
+void __corepmu_probe corepmu_rdpmc_add(struct corepmu *pmu)
 {
 	mutex_lock(&user_lock);
 	list_add(&pmu->rdpmc_node, &rdpmc_pmus);

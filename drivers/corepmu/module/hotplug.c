@@ -192,7 +192,7 @@ static int corepmu_pm_notify(struct notifier_block *nb, unsigned long action, vo
 
 #ifdef CONFIG_CPU_PM
 
-static void corepmu_pm_init(void)
+static void __corepmu_init corepmu_pm_init(void)
 {
 }
 
@@ -200,7 +200,7 @@ static void corepmu_pm_exit(void)
 {
 }
 
-static int corepmu_pm_register(struct notifier_block *nb)
+static int __corepmu_probe corepmu_pm_register(struct notifier_block *nb)
 {
 	return cpu_pm_register_notifier(nb);
 }
@@ -232,7 +232,7 @@ static void corepmu_resume(COMPAT_SYSCORE_ARGS)
 
 DEFINE_COMPAT_SYSCORE(corepmu_syscore, corepmu_suspend, corepmu_resume);
 
-static void corepmu_pm_init(void)
+static void __corepmu_init corepmu_pm_init(void)
 {
 	compat_register_syscore(&corepmu_syscore);
 }
@@ -242,7 +242,7 @@ static void corepmu_pm_exit(void)
 	compat_unregister_syscore(&corepmu_syscore);
 }
 
-static int corepmu_pm_register(struct notifier_block *nb)
+static int __corepmu_probe corepmu_pm_register(struct notifier_block *nb)
 {
 	return raw_notifier_chain_register(&corepmu_pm_chain, nb);
 }
@@ -263,7 +263,7 @@ static void corepmu_pm_unregister(struct notifier_block *nb)
  *
  * Return: 0, or a negative errno with everything undone
  */
-int corepmu_hotplug_add(struct corepmu *pmu)
+int __corepmu_probe corepmu_hotplug_add(struct corepmu *pmu)
 {
 	int ret;
 
@@ -299,7 +299,7 @@ void corepmu_hotplug_remove(struct corepmu *pmu)
  *
  * Return: 0 or a negative errno
  */
-int corepmu_hotplug_init(void)
+int __corepmu_init corepmu_hotplug_init(void)
 {
 	int ret;
 

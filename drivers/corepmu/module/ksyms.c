@@ -9,6 +9,7 @@
 #include <linux/printk.h>
 
 #include <corepmu/ksyms.h>
+#include <corepmu/module.h>
 
 #ifdef MODULE
 
@@ -59,7 +60,7 @@ static bool has_trace_interrupt;
 static const struct static_call_key *guest_trace;
 
 /* Find intel_pt_interrupt(). Without it the driver does not pass on Intel PT's interrupts. */
-static void corepmu_resolve_for_trace(void)
+static void __corepmu_init corepmu_resolve_for_trace(void)
 {
 	const char *guest = STATIC_CALL_KEY_STR(__perf_guest_handle_intel_pt_intr);
 	unsigned long interrupt = corepmu_find_symbol("intel_pt_interrupt");
@@ -73,7 +74,7 @@ static void corepmu_resolve_for_trace(void)
 
 #else
 
-static void corepmu_resolve_for_trace(void)
+static void __corepmu_init corepmu_resolve_for_trace(void)
 {
 }
 
@@ -98,7 +99,7 @@ int corepmu_text_none(unsigned long addr)
  * not patch the function. With IBT the address is four bytes past the function's entry: good enough
  * for calls of kallsyms_lookup_name(), which returns true entries of all other functions.
  */
-static int corepmu_find_lookup(void)
+static int __corepmu_init corepmu_find_lookup(void)
 {
 	struct kprobe kp = {
 		.symbol_name	= "kallsyms_lookup_name",
@@ -140,14 +141,14 @@ unsigned long corepmu_find_symbol(const char *name)
  *
  * Return: number of bytes from @addr to the next symbol, 0 if unknown
  */
-unsigned long corepmu_symbol_size(unsigned long addr)
+unsigned long __corepmu_init corepmu_symbol_size(unsigned long addr)
 {
 	unsigned long size, offset;
 
 	return static_call(corepmu_lookup_size)(addr, &size, &offset) ? size - offset : 0;
 }
 
-static unsigned long corepmu_lookup(const char *name)
+static unsigned long __corepmu_init corepmu_lookup(const char *name)
 {
 	unsigned long addr = corepmu_find_symbol(name);
 
@@ -177,7 +178,7 @@ bool corepmu_has_sched_cb(void)
  *
  * Return: true if perf_callchain() was found
  */
-bool corepmu_has_callchain(void)
+bool __corepmu_init corepmu_has_callchain(void)
 {
 	return has_callchain;
 }
@@ -195,7 +196,7 @@ bool corepmu_is_plain_output(perf_overflow_handler_t handler)
 }
 
 /* Find the functions that write several samples at once. Without them samples go one by one. */
-static void corepmu_resolve_output(void)
+static void __corepmu_init corepmu_resolve_output(void)
 {
 	unsigned long prepare = corepmu_find_symbol("perf_prepare_sample");
 	unsigned long header = corepmu_find_symbol("perf_prepare_header");
@@ -214,7 +215,7 @@ static void corepmu_resolve_output(void)
 }
 
 /* Find perf_callchain(). Without it precise samples are rejected. */
-static void corepmu_resolve_for_precise(void)
+static void __corepmu_init corepmu_resolve_for_precise(void)
 {
 	unsigned long callchain = corepmu_find_symbol("perf_callchain");
 
@@ -225,7 +226,7 @@ static void corepmu_resolve_for_precise(void)
 }
 
 /* Find functions for branch records. Without them some kinds of branch records are missing. */
-static void corepmu_resolve_for_branches(void)
+static void __corepmu_init corepmu_resolve_for_branches(void)
 {
 	unsigned long inc, dec, text;
 
@@ -249,7 +250,7 @@ static void corepmu_resolve_for_branches(void)
  *
  * Return: 0, or a negative errno after logging the missing function
  */
-int corepmu_resolve_symbols(void)
+int __corepmu_init corepmu_resolve_symbols(void)
 {
 	unsigned long overflow, took, size;
 	int ret;
@@ -283,7 +284,7 @@ int corepmu_resolve_symbols(void)
 
 #ifdef MODULE
 
-static const struct static_call_key *builtin_handler_key(void)
+static __corepmu_init const struct static_call_key *builtin_handler_key(void)
 {
 	return (void *)corepmu_find_symbol(STATIC_CALL_KEY_STR(x86_pmu_handle_irq));
 }
@@ -311,7 +312,7 @@ static unsigned int handle_guest_trace(void)
  *
  * Return: true if intel_pt_interrupt() was found
  */
-bool corepmu_has_trace_interrupt(void)
+bool __corepmu_init corepmu_has_trace_interrupt(void)
 {
 	return has_trace_interrupt;
 }
@@ -325,7 +326,7 @@ static void trace_interrupt(void)
 
 DECLARE_STATIC_CALL(x86_pmu_handle_irq, int (struct pt_regs *regs));
 
-static const struct static_call_key *builtin_handler_key(void)
+static __corepmu_init const struct static_call_key *builtin_handler_key(void)
 {
 	return &STATIC_CALL_KEY(x86_pmu_handle_irq);
 }
@@ -335,7 +336,7 @@ static unsigned int handle_guest_trace(void)
 	return perf_guest_handle_intel_pt_intr();
 }
 
-bool corepmu_has_trace_interrupt(void)
+bool __corepmu_init corepmu_has_trace_interrupt(void)
 {
 	return IS_ENABLED(CONFIG_CPU_SUP_INTEL);
 }
@@ -371,7 +372,7 @@ void corepmu_trace_interrupt(void)
  * Return: 1 if the built-in driver has a PMU, 0 if not, -ENOENT after logging that the static call
  * was not found
  */
-int corepmu_has_builtin_pmu(void)
+int __corepmu_init corepmu_has_builtin_pmu(void)
 {
 	const struct static_call_key *key;
 

@@ -15,6 +15,8 @@
 #include <linux/string.h>
 #include <linux/tracepoint.h>
 
+#include <corepmu/module.h>
+
 #include "kvm-trace.h"
 
 static struct {
@@ -106,7 +108,7 @@ static struct notifier_block module_notifier = { .notifier_call = module_changes
  * The kernel also calls the notifier for modules that are loaded already: with COMING when the
  * notifier is registered, with GOING when it is unregistered.
  */
-static int watch_module(void)
+static int __corepmu_init watch_module(void)
 {
 	return register_tracepoint_module_notifier(&module_notifier);
 }
@@ -118,7 +120,7 @@ static void unwatch_module(void)
 
 #else
 
-static int watch_module(void)
+static int __corepmu_init watch_module(void)
 {
 	return -ENOENT;
 }
@@ -140,7 +142,7 @@ static void unwatch_module(void)
  *
  * Return: 0, also if the module kvm is not loaded yet, or a negative errno
  */
-int corepmu_kvm_trace_init(void *entered, void *left)
+int __corepmu_init corepmu_kvm_trace_init(void *entered, void *left)
 {
 	if (!kernel_has_tracepoints())
 		return -ENOENT;

@@ -124,7 +124,7 @@ DEFINE_SHOW_ATTRIBUTE(refusals);
  *
  * Process context.
  */
-void corepmu_refuse_init(void)
+void __corepmu_init corepmu_refuse_init(void)
 {
 	directory = debugfs_create_dir("corepmu", NULL);
 	debugfs_create_file("refusals", 0400, directory, NULL, &refusals_fops);

@@ -54,7 +54,7 @@ static void stale_pmu_nop(struct pmu *pmu)
  *
  * Return: 0 or -ENOMEM
  */
-int corepmu_stale_pmus_init(void)
+int __corepmu_init corepmu_stale_pmus_init(void)
 {
 	struct platform_device *pdev;
 	struct device *dev;
@@ -89,7 +89,7 @@ int corepmu_stale_pmus_init(void)
  *
  * Process context.
  */
-void corepmu_stale_pmus_redirect(struct corepmu *pmu)
+void __corepmu_probe corepmu_stale_pmus_redirect(struct corepmu *pmu)
 {
 	struct corepmu_stale_pmu *stale;
 

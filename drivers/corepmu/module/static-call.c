@@ -12,6 +12,7 @@
 #include <linux/types.h>
 
 #include <corepmu/ksyms.h>
+#include <corepmu/module.h>
 
 #include "static-call.h"
 /* kunit/ replaces corepmu_find_symbol() there. */
@@ -28,8 +29,8 @@
  *
  * Return: false if the kernel hides the static call, or if another driver answers it
  */
-bool corepmu_claim_call(struct corepmu_claimed_call *call, const char *key, const char *trampoline,
-			void *answer)
+bool __corepmu_init corepmu_claim_call(struct corepmu_claimed_call *call, const char *key,
+				       const char *trampoline, void *answer)
 {
 	call->key = (void *)corepmu_find_symbol(key);
 	call->trampoline = (void *)corepmu_find_symbol(trampoline);

@@ -14,6 +14,7 @@
 #include <uapi/linux/btf.h>
 
 #include <corepmu/ksyms.h>
+#include <corepmu/module.h>
 
 #include "msr.h"
 #include "x86.h"
@@ -26,7 +27,7 @@ struct types {
 	u32		strings_len;
 };
 
-static bool types_open(struct types *types, unsigned long start, unsigned long stop)
+static bool __corepmu_init types_open(struct types *types, unsigned long start, unsigned long stop)
 {
 	const struct btf_header *header = (const void *)start;
 	unsigned long body, size;
@@ -53,7 +54,7 @@ static bool types_open(struct types *types, unsigned long start, unsigned long s
 }
 
 /* Return the number of bytes that follow a struct btf_type of this kind; SIZE_MAX if unknown. */
-static size_t types_tail(const struct btf_type *type)
+static size_t __corepmu_init types_tail(const struct btf_type *type)
 {
 	size_t nr = BTF_INFO_VLEN(type->info);
 
@@ -93,7 +94,8 @@ static size_t types_tail(const struct btf_type *type)
 }
 
 /* Return @type if all of it is in the type section, else NULL. */
-static const struct btf_type *types_check(const struct types *types, const struct btf_type *type)
+static __corepmu_init const struct btf_type *types_check(const struct types *types,
+							 const struct btf_type *type)
 {
 	size_t left = types->end - (const void *)type;
 
@@ -103,23 +105,24 @@ static const struct btf_type *types_check(const struct types *types, const struc
 	return type;
 }
 
-static const struct btf_type *types_first(const struct types *types)
+static __corepmu_init const struct btf_type *types_first(const struct types *types)
 {
 	return types_check(types, types->first);
 }
 
-static const struct btf_type *types_next(const struct types *types, const struct btf_type *type)
+static __corepmu_init const struct btf_type *types_next(const struct types *types,
+							const struct btf_type *type)
 {
 	return types_check(types, (const void *)(type + 1) + types_tail(type));
 }
 
-static bool types_is_named(const struct types *types, u32 name_off, const char *name)
+static bool __corepmu_init types_is_named(const struct types *types, u32 name_off, const char *name)
 {
 	return name_off < types->strings_len && !strcmp(types->strings + name_off, name);
 }
 
 /* Return the type with the number @id. The first type has number 1; 0 is void. */
-static const struct btf_type *types_get(const struct types *types, u32 id)
+static __corepmu_init const struct btf_type *types_get(const struct types *types, u32 id)
 {
 	const struct btf_type *type;
 
@@ -132,7 +135,7 @@ static const struct btf_type *types_get(const struct types *types, u32 id)
 /* The most typedefs between a member's type and an integer; bool is a typedef of _Bool. */
 #define MAX_TYPEDEFS	4
 
-static bool types_is_int(const struct types *types, u32 id, size_t size)
+static bool __corepmu_init types_is_int(const struct types *types, u32 id, size_t size)
 {
 	const struct btf_type *type = types_get(types, id);
 	unsigned int i;
@@ -144,8 +147,8 @@ static bool types_is_int(const struct types *types, u32 id, size_t size)
 }
 
 /* Return the offset of a struct's integer member in bytes; -1 if BTF has none, or a bit-field. */
-static int types_int_at(const struct types *types, const char *name, const char *member_name,
-			size_t size)
+static int __corepmu_init types_int_at(const struct types *types, const char *name,
+				       const char *member_name, size_t size)
 {
 	const struct btf_member *member, *end;
 	const struct btf_type *type;
@@ -186,7 +189,7 @@ static int types_int_at(const struct types *types, const char *name, const char 
  *
  * Return: whether a write would fault
  */
-bool x86_is_read_only(unsigned long addr)
+bool __corepmu_init x86_is_read_only(unsigned long addr)
 {
 	return addr >= corepmu_find_symbol("__start_rodata") &&
 	       addr < corepmu_find_symbol("__end_rodata");
@@ -201,7 +204,7 @@ bool x86_is_read_only(unsigned long addr)
  *
  * Return: the member's address; NULL if BTF does not describe it, or x86_pmu is read-only
  */
-void *x86_pmu_member(const char *name, size_t size)
+__corepmu_init void *x86_pmu_member(const char *name, size_t size)
 {
 	unsigned long start = corepmu_find_symbol("__start_BTF");
 	unsigned long stop = corepmu_find_symbol("__stop_BTF");

@@ -17,6 +17,7 @@
 #include <linux/types.h>
 
 #include <corepmu/ksyms.h>
+#include <corepmu/module.h>
 
 #include "msr.h"
 #include "x86.h"
@@ -34,7 +35,7 @@
 #define CODE_BYTES_MAX		1024
 #define DATA_BYTES_MAX		1024
 
-static bool loads_from_rip(const u8 *modrm)
+static bool __corepmu_init loads_from_rip(const u8 *modrm)
 {
 	if ((modrm[0] & MODRM_RIP_MASK) != MODRM_RIP)
 		return false;
@@ -44,7 +45,7 @@ static bool loads_from_rip(const u8 *modrm)
 }
 
 /* Search exactly this function: the functions next to it load other members. */
-static int *find_by_code(unsigned long data, unsigned long function)
+static __corepmu_init int *find_by_code(unsigned long data, unsigned long function)
 {
 	unsigned long size = corepmu_symbol_size(function), found = 0, at;
 	const u8 *modrm, *end;
@@ -76,7 +77,7 @@ static int *find_by_code(unsigned long data, unsigned long function)
  *
  * Return: address of x86_pmu.cntval_bits, or NULL after a message
  */
-int *x86_find_cntval_bits(void)
+__corepmu_init int *x86_find_cntval_bits(void)
 {
 	unsigned long function = corepmu_find_symbol("arch_perf_update_userpage");
 	unsigned long data = corepmu_find_symbol("x86_pmu");

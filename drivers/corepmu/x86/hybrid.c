@@ -27,6 +27,7 @@
 #include <linux/printk.h>
 #include <linux/smp.h>
 
+#include <corepmu/module.h>
 #include <corepmu/pmu.h>
 
 #include "intel/intel.h"
@@ -59,7 +60,7 @@ u32 x86_native_model(void)
  *
  * Return: INTEL_ATOM, INTEL_CORE, or an unknown type
  */
-unsigned int x86_native_core_type(u32 native_model)
+unsigned int __corepmu_init x86_native_core_type(u32 native_model)
 {
 	return FIELD_GET(EAX_CORE_TYPE, native_model);
 }
@@ -70,7 +71,7 @@ unsigned int x86_native_core_type(u32 native_model)
  *
  * Process context, before the NMI handler is registered.
  */
-void x86_cpu_type_add(struct x86_desc *desc)
+void __corepmu_init x86_cpu_type_add(struct x86_desc *desc)
 {
 	unsigned int cpu;
 

@@ -25,6 +25,7 @@
 #include <linux/printk.h>
 
 #include <corepmu/branch.h>
+#include <corepmu/module.h>
 #include <corepmu/overflow.h>
 #include <corepmu/pmu.h>
 
@@ -292,7 +293,7 @@ void x86_irq_disable(struct corepmu_cpu *cpuc)
  * For trace_bit see the head of this file, and handle_pmi_common() in arch/x86/events/intel/core.c.
  * Process context.
  */
-void x86_describe_status(struct x86_desc *desc)
+void __corepmu_init x86_describe_status(struct x86_desc *desc)
 {
 	if (!desc->shares_counters && boot_cpu_has(X86_FEATURE_INTEL_PT) &&
 	    corepmu_has_trace_interrupt())
@@ -331,7 +332,7 @@ static bool has_builtin_traces(const struct x86_desc *desc)
  *
  * Return: 0 or a negative errno
  */
-int x86_nmi_init(const struct x86_desc *desc)
+int __corepmu_init x86_nmi_init(const struct x86_desc *desc)
 {
 	int ret;
 

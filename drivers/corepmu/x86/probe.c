@@ -26,7 +26,7 @@
 /* Errno of the last CPU that could not be described */
 static int describe_error;
 
-static int describe(struct x86_desc *desc)
+static int __corepmu_init describe(struct x86_desc *desc)
 {
 	if (!boot_cpu_has(X86_FEATURE_APIC)) {
 		pr_err("no local APIC: without it overflow interrupts would be lost; boot without nolapic\n");
@@ -54,7 +54,7 @@ static int describe(struct x86_desc *desc)
 	}
 }
 
-static void describe_cpu(void *data)
+static void __corepmu_init describe_cpu(void *data)
 {
 	describe_error = describe(data);
 }
@@ -62,7 +62,8 @@ static void describe_cpu(void *data)
 /* CPU types */
 
 /* Describe the PMU of the CPUs @cpus, by CPUID on one of them. */
-static int find_cpu_type(const char *name, u32 native_model, const struct cpumask *cpus)
+static int __corepmu_init find_cpu_type(const char *name, u32 native_model,
+					const struct cpumask *cpus)
 {
 	struct x86_desc *desc;
 	struct corepmu *pmu;
@@ -110,7 +111,7 @@ static void forget_cpu_types(void)
 
 static DEFINE_PER_CPU(u32, native_models);
 
-static void note_native_model(void *unused)
+static void __corepmu_init note_native_model(void *unused)
 {
 	this_cpu_write(native_models, x86_native_model());
 }
@@ -125,7 +126,8 @@ static const struct {
 	{ INTEL_LOWPOWER, "lowpower" },
 };
 
-static int find_hybrid_cpu_type(unsigned int core_type, const char *name, struct cpumask *left)
+static int __corepmu_init find_hybrid_cpu_type(unsigned int core_type, const char *name,
+					       struct cpumask *left)
 {
 	/* Static, since it is too large for the stack; the module is loaded once. */
 	static struct cpumask cpus;
@@ -150,7 +152,7 @@ static int find_hybrid_cpu_type(unsigned int core_type, const char *name, struct
 }
 
 /* Hybrid machine: find a PMU for each CPU type; fail if a type is unknown. */
-static int find_hybrid(void)
+static int __corepmu_init find_hybrid(void)
 {
 	static struct cpumask left;
 	unsigned int i;
@@ -172,7 +174,7 @@ static int find_hybrid(void)
 }
 
 /* Choose one backend for all CPU types: all have the same kind of registers. */
-static void choose_backend(bool shares_counters)
+static void __corepmu_init choose_backend(bool shares_counters)
 {
 	const struct corepmu_backend *backend = &x86_global_backend;
 	struct x86_desc *desc;
@@ -199,7 +201,7 @@ static void choose_backend(bool shares_counters)
 }
 
 /* Sharing with the built-in driver requires that it reserves the counters under known numbers. */
-static int can_share(void)
+static int __corepmu_init can_share(void)
 {
 	struct x86_desc *desc;
 	unsigned int i;
@@ -222,7 +224,7 @@ static int can_share(void)
  *
  * Return: 0, also if there are none, or -ENOMEM
  */
-int x86_describe_branches(struct x86_desc *desc)
+int __corepmu_init x86_describe_branches(struct x86_desc *desc)
 {
 	/* The driver tells kernel addresses from user addresses by bit 63. */
 	if (!IS_ENABLED(CONFIG_64BIT)) {
@@ -235,7 +237,7 @@ int x86_describe_branches(struct x86_desc *desc)
 	return amd_describe_branches(desc);
 }
 
-static void describe_registers(void *desc)
+static void __corepmu_init describe_registers(void *desc)
 {
 	intel_describe_extra_regs(desc);
 	x86_describe_acr(desc);
@@ -245,7 +247,7 @@ static void describe_registers(void *desc)
  * Find out about branch records, extra registers, ACR and PEBS. All CPU types of a machine have the
  * same branch records; the rest differs, and is read on a CPU of each type.
  */
-static int describe_features(void)
+static int __corepmu_init describe_features(void)
 {
 	struct x86_desc *desc;
 	unsigned int i;
@@ -279,7 +281,7 @@ static void unregister_cpu_types(unsigned int nr)
 		corepmu_unregister(cpu_type_to_register(nr));
 }
 
-static int register_cpu_types(void)
+static int __corepmu_init register_cpu_types(void)
 {
 	unsigned int i;
 	int ret;
@@ -302,7 +304,7 @@ static int register_cpu_types(void)
  *
  * Return: 0, or a negative errno after a message
  */
-int corepmu_arch_init(void)
+int __corepmu_init corepmu_arch_init(void)
 {
 	struct x86_desc *desc;
 	int ret;

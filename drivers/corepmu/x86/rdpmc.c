@@ -32,6 +32,7 @@
 #include <asm/mmu_context.h>
 
 #include <corepmu/ksyms.h>
+#include <corepmu/module.h>
 #include <corepmu/pmu.h>
 #include <corepmu/rdpmc.h>
 
@@ -56,7 +57,7 @@ static unsigned int page_width;
 static int *page_width_set;
 
 /* Set the width in all user pages. Returns the width, or 0 after a message. */
-static unsigned int set_page_width(unsigned int width)
+static unsigned int __corepmu_init set_page_width(unsigned int width)
 {
 	int *bits = x86_find_cntval_bits();
 
@@ -116,7 +117,7 @@ static void expect_readers(void)
  * Check for an mm with access from before the module was loaded. An mm that was forked while its
  * parent had a mapped page keeps the parent's count forever.
  */
-static bool any_task_may_read(void)
+static bool __corepmu_init any_task_may_read(void)
 {
 	struct task_struct *process, *task;
 	bool found = false;
@@ -297,7 +298,7 @@ const struct attribute_group x86_rdpmc_group = {
  *
  * If something is missing, the log names it and no event is readable. Process context.
  */
-void x86_rdpmc_init(struct x86_desc *desc)
+void __corepmu_init x86_rdpmc_init(struct x86_desc *desc)
 {
 	unsigned long pce = corepmu_find_symbol("cr4_update_pce");
 	unsigned long clear = corepmu_find_symbol("perf_clear_dirty_counters");

@@ -119,7 +119,7 @@ static bool is_zen2_or_later(void)
 }
 
 /* Zen 4 in family 19h: models 10h-1Fh and 60h-AFh; Zen 5 has a family of its own. */
-static bool is_zen4_or_later(void)
+static bool __corepmu_init is_zen4_or_later(void)
 {
 	unsigned int model = boot_cpu_data.x86_model;
 
@@ -347,7 +347,7 @@ static int amd_refuse(const struct x86_desc *desc, u64 config)
 	return 0;
 }
 
-static void describe_events(struct x86_desc *desc)
+static void __corepmu_init describe_events(struct x86_desc *desc)
 {
 	u64 *hardware = desc->hardware;
 
@@ -387,7 +387,7 @@ static void describe_events(struct x86_desc *desc)
  *
  * Return: 0, or -ENODEV if CPUID reports no counter
  */
-int amd_describe(struct x86_desc *desc)
+int __corepmu_init amd_describe(struct x86_desc *desc)
 {
 	struct corepmu *pmu = desc->pmu;
 	unsigned int i;

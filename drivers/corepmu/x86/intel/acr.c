@@ -123,7 +123,7 @@ static void set_cfg_b(int idx, u64 value)
  *
  * On a CPU of this CPU type, IRQs off.
  */
-void x86_describe_acr(struct x86_desc *desc)
+void __corepmu_init x86_describe_acr(struct x86_desc *desc)
 {
 	u32 eax, ebx, ecx, edx;
 	u64 value;

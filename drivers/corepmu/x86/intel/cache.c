@@ -28,6 +28,8 @@
 #include <linux/kernel.h>
 #include <linux/perf_event.h>
 
+#include <corepmu/module.h>
+
 #include "intel.h"
 #include "../x86.h"
 
@@ -209,7 +211,7 @@ u64 intel_uarch_cache(const struct intel_uarch *uarch, u64 generic)
  * A Nehalem with erratum AAJ80 lacks the architectural branch-misses event, and has none here: the
  * event that the built-in driver counts instead includes speculative branches.
  */
-void intel_uarch_hardware(const struct intel_uarch *uarch, u64 *hardware)
+void __corepmu_init intel_uarch_hardware(const struct intel_uarch *uarch, u64 *hardware)
 {
 	unsigned int i;
 

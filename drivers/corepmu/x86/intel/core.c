@@ -269,7 +269,8 @@ static int intel_refuse(const struct x86_desc *desc, u64 config)
 #define FIRST_WITH_FIXED_BITMAP	5
 #define NR_UNREPORTED_FIXED	3
 
-static u64 fixed_counters(const struct intel_uarch *uarch, unsigned int version, u32 ecx, u32 edx)
+static u64 __corepmu_init fixed_counters(const struct intel_uarch *uarch, unsigned int version,
+					 u32 ecx, u32 edx)
 {
 	unsigned int nr = version >= 2 ? FIELD_GET(EDX_NR_FIXED, edx) : 0;
 	u64 fixed, value;
@@ -290,7 +291,7 @@ static u64 fixed_counters(const struct intel_uarch *uarch, unsigned int version,
  * Read CPUID leaf 0x23. There the counters need not be numbered consecutively, and on hybrid CPUs
  * the leaf describes this CPU type only.
  */
-static void describe_extension(struct x86_desc *desc)
+static void __corepmu_init describe_extension(struct x86_desc *desc)
 {
 	u32 eax, ebx, ecx, edx;
 	u64 general;
@@ -325,7 +326,7 @@ static void describe_extension(struct x86_desc *desc)
  * all CPU types have. On some CPUs PERF_CAPABILITIES lacks the metrics, though the CPU has them. In
  * both cases intel_hides_metrics() is true: read a register to find out whether it exists.
  */
-static void describe_metrics(struct x86_desc *desc)
+static void __corepmu_init describe_metrics(struct x86_desc *desc)
 {
 	u64 metrics = intel_metric_counters(desc->uarch), value;
 
@@ -353,7 +354,7 @@ static void describe_metrics(struct x86_desc *desc)
  *
  * Return: 0, or -ENODEV after a message if there is no PMU
  */
-int intel_describe(struct x86_desc *desc)
+int __corepmu_init intel_describe(struct x86_desc *desc)
 {
 	unsigned int version, width, fixed_width, nr_events, i;
 	struct corepmu *pmu = desc->pmu;

@@ -279,7 +279,7 @@ static bool is_shared(const struct x86_desc *desc)
  * A hypervisor may hide the registers (KVM does); a write then raises #GP. All CPUs of one type
  * have the same registers. Process context.
  */
-void intel_describe_extra_regs(struct x86_desc *desc)
+void __corepmu_init intel_describe_extra_regs(struct x86_desc *desc)
 {
 	unsigned int reg;
 
@@ -295,7 +295,7 @@ void intel_describe_extra_regs(struct x86_desc *desc)
  * intel_list_extra_reg_events() - put the CPU's events with extra registers in desc->listed
  * @desc: the PMU description, being filled in
  */
-void intel_list_extra_reg_events(struct x86_desc *desc)
+void __corepmu_init intel_list_extra_reg_events(struct x86_desc *desc)
 {
 	const struct extra_reg_event *event;
 

@@ -25,6 +25,7 @@
 #include <linux/perf_event.h>
 
 #include <corepmu/counter.h>
+#include <corepmu/module.h>
 #include <corepmu/pmu.h>
 
 #include "intel.h"
@@ -45,7 +46,7 @@ static const u32 clearing_selects[NR_COUNTERS] = { 0x4300b5, 0x4300d2, 0x4300b1,
  *
  * Return: true if intel_clear_monitors() must run before an event selection changes
  */
-bool intel_has_stale_monitors(const struct intel_uarch *uarch, unsigned int nr_gp)
+bool __corepmu_init intel_has_stale_monitors(const struct intel_uarch *uarch, unsigned int nr_gp)
 {
 	return (uarch == &intel_uarches[UARCH_NEHALEM] ||
 		uarch == &intel_uarches[UARCH_WESTMERE]) && nr_gp >= NR_COUNTERS;

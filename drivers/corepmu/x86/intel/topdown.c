@@ -424,7 +424,7 @@ int x86_topdown_encode(struct perf_event *event)
  *
  * Return: a bit for each metric, from METRIC_COUNTER_BASE on
  */
-u64 intel_metric_counters(const struct intel_uarch *uarch)
+u64 __corepmu_init intel_metric_counters(const struct intel_uarch *uarch)
 {
 	unsigned int nr;
 

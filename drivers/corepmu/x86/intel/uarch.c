@@ -56,7 +56,7 @@ int intel_p6_model(void)
  *
  * Return: INTEL_ATOM, INTEL_CORE, INTEL_LOWPOWER, or an unknown type
  */
-unsigned int intel_cpu_type(u32 native_model)
+unsigned int __corepmu_init intel_cpu_type(u32 native_model)
 {
 	unsigned int i, core_type = x86_native_core_type(native_model);
 
@@ -77,7 +77,7 @@ unsigned int intel_cpu_type(u32 native_model)
  * virtual PMU. The cores are Golden Cove: adl_get_hybrid_cpu_type() in
  * arch/x86/events/intel/core.c assumes the same.
  */
-static unsigned int core_type_without_atoms(void)
+static unsigned int __corepmu_init core_type_without_atoms(void)
 {
 	if (boot_cpu_has(X86_FEATURE_HYBRID_CPU))
 		return 0;
@@ -103,7 +103,7 @@ static unsigned int core_type_without_atoms(void)
  *
  * Return: true if only a read of PERF_METRICS shows whether it exists
  */
-bool intel_hides_metrics(void)
+bool __corepmu_init intel_hides_metrics(void)
 {
 	if (boot_cpu_has(X86_FEATURE_HYBRID_CPU))
 		return true;
@@ -126,7 +126,7 @@ bool intel_hides_metrics(void)
  *
  * Return: true if it can
  */
-bool intel_lbr_pt_coexist(const struct intel_uarch *uarch)
+bool __corepmu_init intel_lbr_pt_coexist(const struct intel_uarch *uarch)
 {
 	enum intel_uarch_id id = uarch ? uarch - intel_uarches : UARCH_CORE;
 
@@ -141,7 +141,7 @@ bool intel_lbr_pt_coexist(const struct intel_uarch *uarch)
  *
  * Return: the microarchitecture, or NULL if unknown
  */
-const struct intel_uarch *intel_find_uarch(void)
+__corepmu_init const struct intel_uarch *intel_find_uarch(void)
 {
 	const struct intel_model *model;
 	unsigned int i, core_type = intel_cpu_type(x86_native_model());
@@ -185,7 +185,7 @@ bool intel_model_is_hybrid(void)
  *
  * Return: number of counters, numbered from 0
  */
-unsigned int intel_nr_general(const struct intel_uarch *uarch, unsigned int reported)
+unsigned int __corepmu_init intel_nr_general(const struct intel_uarch *uarch, unsigned int reported)
 {
 	unsigned int i, known = 0;
 	u64 value;
@@ -311,7 +311,7 @@ static unsigned int list_hash(u64 config)
  * @desc: the PMU description, being filled in
  * @config: event code; only event and unit mask are used
  */
-void intel_list(struct x86_desc *desc, u64 config)
+void __corepmu_init intel_list(struct x86_desc *desc, u64 config)
 {
 	__set_bit(list_hash(config), desc->listed);
 }
@@ -320,7 +320,7 @@ void intel_list(struct x86_desc *desc, u64 config)
  * intel_list_codes() - note in desc->listed all events of the microarchitecture's table
  * @desc: the PMU description, being filled in
  */
-void intel_list_codes(struct x86_desc *desc)
+void __corepmu_init intel_list_codes(struct x86_desc *desc)
 {
 	const struct intel_codes *set;
 	unsigned int i;
@@ -393,7 +393,7 @@ static const u16 *fixed_events_of(const struct intel_uarch *uarch, unsigned int 
  *
  * Return: a bit for each fixed counter, from FIXED_COUNTER_BASE on
  */
-u64 intel_known_fixed(const struct intel_uarch *uarch, u64 reported)
+u64 __corepmu_init intel_known_fixed(const struct intel_uarch *uarch, u64 reported)
 {
 	unsigned int nr, i;
 	const u16 *events = fixed_events_of(uarch, &nr);

@@ -24,6 +24,7 @@
 #include <linux/printk.h>
 #include <linux/sched.h>
 
+#include <corepmu/module.h>
 #include <corepmu/pmu.h>
 
 #include "../../module/kvm-trace.h"
@@ -95,7 +96,7 @@ bool x86_guest_runs(void)
  *
  * Process context, before the PMUs are registered.
  */
-void x86_guest_init(const struct x86_desc *desc)
+void __corepmu_init x86_guest_init(const struct x86_desc *desc)
 {
 	int ret;
 

@@ -15,6 +15,7 @@
 #include <linux/percpu.h>
 #include <linux/printk.h>
 
+#include <corepmu/module.h>
 #include <corepmu/pmu.h>
 
 #include "kvm.h"
@@ -128,7 +129,7 @@ void x86_svm_reset(void)
  * Process context, before the PMUs are registered: their registration reads the present state by
  * x86_svm_reset().
  */
-void x86_svm_init(void)
+void __corepmu_init x86_svm_init(void)
 {
 	int ret;
 

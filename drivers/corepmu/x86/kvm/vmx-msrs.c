@@ -22,6 +22,7 @@
 
 #include <asm/perf_event.h>
 
+#include <corepmu/module.h>
 #include <corepmu/pmu.h>
 
 #include "../../module/static-call.h"
@@ -69,7 +70,7 @@ static struct perf_guest_switch_msr *guest_get_msrs(int *nr, void *guest_pmu)
  * Return: false if the built-in driver is present, without GLOBAL_CTRL, or if the kernel hides the
  *	static call
  */
-bool x86_vmx_msrs_init(const struct x86_desc *desc)
+bool __corepmu_init x86_vmx_msrs_init(const struct x86_desc *desc)
 {
 	return x86_is_global(desc) &&
 	       corepmu_claim_call(&guest_msrs, STATIC_CALL_KEY_STR(x86_pmu_guest_get_msrs),

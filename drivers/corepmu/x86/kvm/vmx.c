@@ -22,6 +22,7 @@
 #include <linux/printk.h>
 #include <linux/ptrace.h>
 
+#include <corepmu/module.h>
 #include <corepmu/pmu.h>
 
 #include "kvm.h"
@@ -52,7 +53,7 @@ static bool has_probe;
  * microcode a record may come after the VM entry (intel_check_pebs_isolation() in
  * arch/x86/events/intel/core.c).
  */
-static bool isolates_records(void)
+static bool __corepmu_init isolates_records(void)
 {
 	u32 revision = boot_cpu_data.microcode;
 
@@ -159,7 +160,7 @@ static struct kprobe *vmx_probes[] = { &vmx_probe };
  *
  * Process context, before the PMUs are registered.
  */
-void x86_vmx_init(const struct x86_desc *desc)
+void __corepmu_init x86_vmx_init(const struct x86_desc *desc)
 {
 	int ret;
 

@@ -14,6 +14,7 @@
 
 #include <corepmu/branch.h>
 #include <corepmu/features.h>
+#include <corepmu/module.h>
 #include <corepmu/pmu.h>
 
 #include "lbr.h"
@@ -209,7 +210,7 @@ static struct corepmu_branch_backend lbrv2_backend = {
  *
  * Return: 0, also if there are none, or -ENOMEM
  */
-int amd_describe_branches(struct x86_desc *desc)
+int __corepmu_init amd_describe_branches(struct x86_desc *desc)
 {
 	const u32 needed = EAX_PERFMON_V2 | EAX_LBR_V2;
 	unsigned int nr;

@@ -280,7 +280,7 @@ int x86_lbr_encode_counters(const struct x86_desc *desc, struct perf_event *even
  *
  * Return: 0, also if there are no records, or -ENOMEM
  */
-int x86_lbr_describe_arch(struct x86_desc *desc)
+int __corepmu_init x86_lbr_describe_arch(struct x86_desc *desc)
 {
 	unsigned int nr;
 	u32 eax, ebx, ecx, edx;

@@ -26,6 +26,7 @@
 #include <linux/printk.h>
 
 #include <corepmu/branch.h>
+#include <corepmu/module.h>
 #include <corepmu/pmu.h>
 
 #include "lbr.h"
@@ -275,8 +276,8 @@ static struct corepmu_branch_backend ring_backend = {
  *
  * Return: 0 or -ENOMEM
  */
-int x86_lbr_setup(struct x86_desc *desc, struct corepmu_branch_backend *backend,
-		  unsigned int nr, u64 offers)
+int __corepmu_init x86_lbr_setup(struct x86_desc *desc, struct corepmu_branch_backend *backend,
+				 unsigned int nr, u64 offers)
 {
 	unsigned int version = FIELD_GET(EAX_VERSION, cpuid_eax(CPUID_PERFMON));
 
@@ -293,7 +294,7 @@ int x86_lbr_setup(struct x86_desc *desc, struct corepmu_branch_backend *backend,
 }
 
 /* Test the registers: under a hypervisor that only shows the format, they read as 0 or fault. */
-static bool ring_answers(void)
+static bool __corepmu_init ring_answers(void)
 {
 	const u64 wanted = 0xabc0;
 	u64 value;
@@ -318,7 +319,7 @@ static bool ring_answers(void)
  *
  * Return: 0, also if there are none, or -ENOMEM
  */
-int x86_lbr_describe(struct x86_desc *desc)
+int __corepmu_init x86_lbr_describe(struct x86_desc *desc)
 {
 	unsigned int format = 0;
 

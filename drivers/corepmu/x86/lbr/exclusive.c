@@ -66,7 +66,7 @@ static bool is_known;
  *
  * Return: false if the kernel hides the functions: then no such event may be opened
  */
-bool x86_exclusive_is_known(void)
+bool __corepmu_init x86_exclusive_is_known(void)
 {
 	return is_known;
 }
@@ -77,7 +77,7 @@ bool x86_exclusive_is_known(void)
  *
  * Process context.
  */
-void x86_exclusive_init(const struct x86_desc *desc)
+void __corepmu_init x86_exclusive_init(const struct x86_desc *desc)
 {
 	unsigned long add, del;
 

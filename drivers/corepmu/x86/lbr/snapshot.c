@@ -19,6 +19,7 @@
 #include <linux/static_call.h>
 
 #include <corepmu/branch.h>
+#include <corepmu/module.h>
 
 #include "../../module/static-call.h"
 #include "lbr.h"
@@ -32,7 +33,7 @@ static struct corepmu_claimed_call snapshot;
  *
  * Process context.
  */
-void x86_snapshot_init(const struct x86_desc *desc)
+void __corepmu_init x86_snapshot_init(const struct x86_desc *desc)
 {
 	if (COMPAT_SNAPSHOT_IS_INLINED || !desc->pmu->nr_branches)
 		return;

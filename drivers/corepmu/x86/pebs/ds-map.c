@@ -13,6 +13,7 @@
 #include <asm/tlbflush.h>
 
 #include <corepmu/ksyms.h>
+#include <corepmu/module.h>
 
 #include "../msr.h"
 #include "pebs.h"
@@ -38,7 +39,7 @@ static char *buffer_of(int cpu)
  *
  * Return: 0, or -ENOENT if the kernel hides them
  */
-int x86_ds_find(void)
+int __corepmu_init x86_ds_find(void)
 {
 	unsigned long set = corepmu_find_symbol("cea_set_pte");
 	unsigned long flush = corepmu_find_symbol("flush_tlb_kernel_range");

@@ -27,6 +27,8 @@
 #include <linux/smp.h>
 #include <linux/string.h>
 
+#include <corepmu/module.h>
+
 #include "../lbr/lbr.h"
 #include "../msr.h"
 #include "pebs.h"
@@ -48,7 +50,7 @@ static bool is_physical;
  *
  * Process context, while there is no precise event.
  */
-void x86_ds_set_physical(bool physical)
+void __corepmu_init x86_ds_set_physical(bool physical)
 {
 	is_physical = physical;
 }

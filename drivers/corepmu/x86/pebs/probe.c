@@ -14,6 +14,7 @@
 #include <asm/processor.h>
 
 #include <corepmu/ksyms.h>
+#include <corepmu/module.h>
 #include <corepmu/pmu.h>
 #include <corepmu/precise.h>
 
@@ -23,7 +24,8 @@
 #include "../msr.h"
 #include "../x86.h"
 
-static bool format_is_known(const struct x86_desc *desc, unsigned int format, bool all)
+static bool __corepmu_init format_is_known(const struct x86_desc *desc, unsigned int format,
+					   bool all)
 {
 	if (format == PEBS_FORMAT_SKYLAKE)
 		return desc->uarch == &intel_uarches[UARCH_SKYLAKE] ||
@@ -33,12 +35,12 @@ static bool format_is_known(const struct x86_desc *desc, unsigned int format, bo
 	return format >= PEBS_FORMAT_ADAPTIVE && format <= PEBS_FORMAT_LAST && all;
 }
 
-static bool has_branches(const struct x86_desc *desc)
+static bool __corepmu_init has_branches(const struct x86_desc *desc)
 {
 	return desc->pmu->nr_branches && desc->pmu->branch_backend->parse;
 }
 
-static const char *ask_debug_store(const struct x86_desc *desc, unsigned int format)
+static __corepmu_init const char *ask_debug_store(const struct x86_desc *desc, unsigned int format)
 {
 	u64 value;
 
@@ -63,7 +65,7 @@ static const char *ask_debug_store(const struct x86_desc *desc, unsigned int for
  * Describe PEBS of this CPU from CPUID and its registers. Return NULL, or why PEBS is not
  * available. On hybrid CPUs the function runs on a CPU of the type, IRQs off.
  */
-static const char *ask_this_cpu(struct x86_desc *desc)
+static __corepmu_init const char *ask_this_cpu(struct x86_desc *desc)
 {
 	unsigned int format = FIELD_GET(PERF_CAP_PEBS_VERSION, desc->capabilities);
 	const char *reason;
@@ -82,7 +84,7 @@ struct question {
 	const char	*answer;
 };
 
-static void answer(void *data)
+static void __corepmu_init answer(void *data)
 {
 	struct question *question = data;
 
@@ -90,7 +92,7 @@ static void answer(void *data)
 }
 
 /* Run on a CPU of the right type: modprobe may run on another. */
-static const char *ask_cpu(struct x86_desc *desc)
+static __corepmu_init const char *ask_cpu(struct x86_desc *desc)
 {
 	struct question question = { .desc = desc };
 
@@ -104,7 +106,7 @@ static const char *ask_cpu(struct x86_desc *desc)
  * Return the counters whose values records can have. Format 6 has all counters; CPUID lists the
  * architectural groups. intel_pmu_has_pebs_counter_group() in arch/x86/events/intel/core.c
  */
-static u64 recorded_counters(const struct x86_desc *desc)
+static u64 __corepmu_init recorded_counters(const struct x86_desc *desc)
 {
 	u64 gp = GENMASK_ULL(PEBS_NR_GP - 1, 0);
 	u64 fixed = GENMASK_ULL(FIXED_COUNTER_BASE + PEBS_NR_FIXED - 1, FIXED_COUNTER_BASE);
@@ -124,7 +126,7 @@ static u64 recorded_counters(const struct x86_desc *desc)
  * Return the metrics that records can have. Metrics are fractions of the slots counter, so records
  * must be able to have this fixed counter, too.
  */
-static u64 recorded_metrics(const struct x86_desc *desc)
+static u64 __corepmu_init recorded_metrics(const struct x86_desc *desc)
 {
 	if (!(desc->pebs_recorded & BIT_ULL(SLOTS_COUNTER)) ||
 	    (desc->pebs_format == PEBS_FORMAT_ARCH && !(desc->pebs_groups & PEBS_ARCH_METRICS)))
@@ -133,7 +135,7 @@ static u64 recorded_metrics(const struct x86_desc *desc)
 	return desc->metrics;
 }
 
-static void describe_arch(struct x86_desc *desc)
+static void __corepmu_init describe_arch(struct x86_desc *desc)
 {
 	desc->pebs_format = PEBS_FORMAT_ARCH;
 	desc->pebs_all = true;
@@ -151,7 +153,7 @@ static void describe_arch(struct x86_desc *desc)
 	x86_ds_set_physical(true);
 }
 
-static const char *describe(struct x86_desc *desc)
+static __corepmu_init const char *describe(struct x86_desc *desc)
 {
 	unsigned int format = FIELD_GET(PERF_CAP_PEBS_VERSION, desc->capabilities);
 	const char *reason;
@@ -198,7 +200,7 @@ static const char *describe(struct x86_desc *desc)
  *
  * Process context, on any CPU.
  */
-void x86_describe_precise(struct x86_desc *desc)
+void __corepmu_init x86_describe_precise(struct x86_desc *desc)
 {
 	if (boot_cpu_data.x86_vendor != X86_VENDOR_INTEL)
 		return;

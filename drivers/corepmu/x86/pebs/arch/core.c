@@ -23,6 +23,7 @@
 #include <linux/percpu.h>
 #include <linux/perf_event.h>
 
+#include <corepmu/module.h>
 #include <corepmu/pmu.h>
 #include <corepmu/precise.h>
 
@@ -55,7 +56,7 @@
  *
  * Return: NULL, or the reason why there is no PEBS
  */
-const char *x86_pebs_arch_describe(struct x86_desc *desc)
+__corepmu_init const char *x86_pebs_arch_describe(struct x86_desc *desc)
 {
 	u32 eax, ebx, ecx, edx;
 	u64 value;
