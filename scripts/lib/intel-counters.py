@@ -81,9 +81,10 @@ P6 = 6
 FROM_KERNEL = {"core": [0x0E], "core2": [0x0F, 0x16, 0x17, 0x1D]}
 FROM_KERNEL_COUNTERS = 2
 
-# Models that perf's mapfile.csv lacks, and that the switch lists beside others of their
-# microarchitecture: from 7.3 on INTEL_ATOM_AIRMONT_NP, 0x75
-WITHOUT_EVENTS = {"silvermont": [0x75]}
+# Models that perf's mapfile.csv lacks. From 7.3 on, the switch lists INTEL_ATOM_AIRMONT_NP, 0x75,
+# beside others of its microarchitecture. INTEL_BARTLETTLAKE, 0xD7, has Raptor Cove cores, as
+# INTEL_EMERALDRAPIDS_X, whose events perf has: intel-family.h.
+WITHOUT_EVENTS = {"silvermont": [0x75], "golden_cove": [0xD7]}
 
 # NEW has only some events of Lion Cove and Skymont, 35 of 325 and 40 of 302, and none of Arrow
 # Lake and later CPUs. NEWEST has the rest.

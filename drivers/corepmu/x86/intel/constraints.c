@@ -933,6 +933,7 @@ const struct intel_model intel_models[] = {
 	{ 6, 0xcf, 0, UARCH_GOLDEN_COVE },
 	{ 6, 0xd5, INTEL_ATOM, UARCH_SKYMONT },
 	{ 6, 0xd5, INTEL_CORE, UARCH_LION_COVE },
+	{ 6, 0xd7, 0, UARCH_GOLDEN_COVE },
 	{ 6, 0xdd, 0, UARCH_SKYMONT },
 	{ 6, 0xe5, INTEL_ATOM, UARCH_SKYMONT },
 	{ 6, 0xe5, INTEL_CORE, UARCH_LION_COVE },
