@@ -337,6 +337,7 @@ static void tasks(void)
 #define TICK_NS			10007
 /* Not a multiple of the accesses of a round: overflows come at each byte of the string. */
 #define SPLIT_PERIOD		127
+#define SPLIT_SAMPLES		20000
 
 /* Preempt the parent after each sleep. */
 static void preempt(void)
@@ -353,7 +354,7 @@ static void preempt(void)
 static void split(void)
 {
 	struct check c = {
-		.precise = 2, .large = true, .period = SPLIT_PERIOD, .samples = 10 * SAMPLES,
+		.precise = 2, .large = true, .period = SPLIT_PERIOD, .samples = SPLIT_SAMPLES,
 	};
 	struct perf_event_attr timer = {
 		.type = PERF_TYPE_SOFTWARE, .size = sizeof(timer),
