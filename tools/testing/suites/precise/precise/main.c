@@ -5,8 +5,9 @@
  *
  * For PMUs with precise samples of format 3, 4 or 15 (Intel, on a virtual PMU that counts
  * exactly): the suite fails elsewhere. With corepmu_test.precise=long on the kernel's command line
- * there are 100,000 samples and more. With corepmu_test.precise=counts only the tests of counts in
- * samples run, for PMUs whose records have counter values.
+ * there are 100,000 samples and more, with corepmu_test.loads=long 100,000 of load latency. With
+ * corepmu_test.precise=counts only the tests of counts in samples run, for PMUs whose records have
+ * counter values.
  */
 #define _GNU_SOURCE
 #include <asm/perf_regs.h>

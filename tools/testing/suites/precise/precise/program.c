@@ -173,6 +173,11 @@ static u64 index_of(const struct run *run, u64 round)
 	return round > 1 ? STEP * (round - 1) & run->mask : 0;
 }
 
+u64 program_load_addr(const struct run *run, u64 round)
+{
+	return (uintptr_t)&run->from[index_of(run, round)];
+}
+
 static void flags_at(const struct run *run, u64 round, unsigned int insn, struct moment *m)
 {
 	m->known = FLAGS_RESULT;
@@ -195,7 +200,7 @@ static void registers_at(const struct run *run, enum counted what, u64 round, un
 
 	m->index = index;
 	if (insn == LOAD)
-		m->addr = (uintptr_t)&run->from[index];
+		m->addr = program_load_addr(run, round);
 	if (insn == STORE)
 		m->addr = (uintptr_t)&run->to[index];
 	if (insn == STRING)

@@ -94,6 +94,15 @@ u64 program_total(const struct run *run, enum counted what);
 u64 program_loads(u64 rounds);
 
 /**
+ * program_load_addr() - return the address of a round's first load
+ * @run: the run
+ * @round: the round, from 1
+ *
+ * Return: the address.
+ */
+u64 program_load_addr(const struct run *run, u64 round);
+
+/**
  * program_at() - find the instruction with which an event's count reaches a number
  * @run: the run
  * @what: the event
