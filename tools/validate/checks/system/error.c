@@ -21,7 +21,7 @@ struct open_case {
 	int error;
 	void (*change)(struct perf_event_attr *attr);
 	pid_t pid;
-	int cpu;
+	int cpu;	/* 0 stands for the PMU's first CPU. */
 	int group;
 	unsigned long flags;
 };
@@ -143,8 +143,8 @@ static void opens(void)
 		/* A PMU without interrupts refuses a period first. */
 		if (attr.sample_period && !(pmu.has & NEED_SAMPLING))
 			continue;
-		fd = event_open(&attr, c->pid, c->cpu, c->group == NO_EVENT ? no_event : c->group,
-				c->flags);
+		fd = event_open(&attr, c->pid, c->cpu ?: pmu.cpu,
+				c->group == NO_EVENT ? no_event : c->group, c->flags);
 		expect_eq(c->what, -c->error, fd);
 		if (fd >= 0)
 			close(fd);

@@ -229,6 +229,8 @@ static void sleeps(void)
 	    !write_word("/sys/power/state", "freeze")) {
 		ktap_skip("suspending: %s", strerror(errno));
 	} else {
+		/* Suspending takes all CPUs but the first off line: a task leaves the others. */
+		run_on(pmu.cpu);
 		known_loop(ITERATIONS);
 		event_disable(fd);
 		expect_range("instructions before and after", before + LOOP,
