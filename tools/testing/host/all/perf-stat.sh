@@ -20,8 +20,10 @@ read -ra arches <<<"${COREPMU_ARCHES:-arm64 x86_64}"
 read -ra kernels <<<"${COREPMU_KERNEL:-6.12 7.x}"
 
 intel="haswell skylake icelake sapphire-rapids alder-lake lunar-lake arrow-lake"
-# The last ones have model-specific cache events with either driver; 0x410fd4f0 is Neoverse V2.
+# The last ones have model-specific cache events with either driver. 0x410fd4f0 is Neoverse V2,
+# 0x410fd8e0 Neoverse N3, 0x410fd830 Neoverse V3AE, for which perf has V3's events.
 arm="cortex-a55 cortex-a76 neoverse-n1 neoverse-n2 neoverse-n2@0x410fd4f0 max
+	neoverse-n2@0x410fd8e0 neoverse-n2@0x410fd830
 	cortex-a53+arm,cortex-a53-pmu cortex-a57+arm,cortex-a57-pmu cortex-a72+arm,cortex-a72-pmu
 	max+arm,cortex-a73-pmu max+cavium,thunder-pmu max+brcm,vulcan-pmu"
 
