@@ -30,17 +30,29 @@ static int usable_cpus(int *cpus, int max)
 
 static void migrates(void)
 {
-	int cpus[64], nr = usable_cpus(cpus, 64), i, fd = open_instructions();
+	int cpus[64], nr = usable_cpus(cpus, 64), i, fd;
+	struct event_times last = { 0 }, now = { 0 };
+	struct perf_event_attr attr;
 
+	attr_instructions(&attr);
+	attr.read_format = FORMAT_TIMES;
+	fd = event_open_self(&attr, -1);
 	if (fd < 0)
 		return;
 	event_enable(fd);
-	for (i = 0; i < 50; i++) {
+	for (i = 0; i < 400; i++) {
 		run_on(cpus[i % nr]);
-		known_loop(ITERATIONS / 50);
+		known_loop(ITERATIONS / 400);
+		if (!event_read_times(fd, &now) ||
+		    !expect_true("the count and its times advance", now.count > last.count &&
+				 now.enabled >= last.enabled && now.running >= last.running))
+			break;
+		last = now;
 	}
 	event_disable(fd);
-	expect_range("instructions on many CPUs", LOOP, LOOP + LOOP / 5, event_read(fd));
+	event_read_times(fd, &now);
+	expect_range("instructions on many CPUs", LOOP, LOOP + LOOP / 5, now.count);
+	expect_eq("time running of a single event", now.enabled, now.running);
 	close(fd);
 }
 
@@ -52,22 +64,23 @@ static void migrates_sampling(void)
 	struct perf_event_attr attr;
 	u64 count;
 
-	attr_sampling(&attr, 50000, PERF_SAMPLE_IP | PERF_SAMPLE_TIME);
-	fd = event_open_self(&attr, -1);
-	if (fd < 0 || ring_map(&ring, fd, 64))
+	attr_sampling(&attr, 50000, PERF_SAMPLE_IP | PERF_SAMPLE_TIME | PERF_SAMPLE_PERIOD);
+	fd = open_sampling(&ring, &attr, 64);
+	if (fd < 0)
 		return;
 	event_enable(fd);
-	for (i = 0; i < 50; i++) {
+	for (i = 0; i < 300; i++) {
 		run_on(cpus[i % nr]);
-		known_loop(ITERATIONS / 10);
+		known_loop(ITERATIONS / 60);
+		ring_drain(&ring, &attr, &sum);
 	}
 	event_disable(fd);
 	count = event_read(fd);
 	ring_drain(&ring, &attr, &sum);
 	expect_samples("samples on many CPUs", count, 50000, 2, 2, sum.samples);
+	expect_eq("sum of the periods", sum.samples * 50000ULL, sum.periods);
 	expect_eq("samples older than the one before", 0, sum.backwards);
-	ring_unmap(&ring);
-	close(fd);
+	close_sampling(&ring, fd);
 }
 
 static void other_cpus(void)

@@ -1,39 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * migrate.c - tasks that migrate while they count and sample
+ * migrate.c - tasks whose groups, turns and PERF_EVENT_IOC_REFRESH migrate
  */
 #include <string.h>
 #include <unistd.h>
 
 #include "smp.h"
-
-static void migrate_counting(void)
-{
-	struct event_times last = { 0 }, now;
-	struct perf_event_attr attr;
-	u32 seed = 1;
-	int fd, i;
-
-	attr_init(&attr, ARCH_EVENT_CYCLES);
-	attr.read_format = FORMAT_TIMES;
-	fd = event_open_self(&attr, -1);
-	if (fd < 0)
-		return;
-	event_enable(fd);
-	for (i = 0; i < 400 && !ktap_failed(); i++) {
-		run_on(smp_random(&seed) % smp_cpus);
-		known_loop(5000);
-		event_read_times(fd, &now);
-		smp_check_times(&last, &now);
-		expect_true("a count to advance", now.count > last.count);
-		last = now;
-	}
-	event_disable(fd);
-	event_read_times(fd, &now);
-	expect_eq("time running, as enabled", now.enabled, now.running);
-	run_on_first(smp_cpus);
-	close(fd);
-}
 
 static void migrate_group(void)
 {
@@ -119,39 +91,6 @@ static void migrate_multiplexed(void)
 	multiplex_beside(0);
 }
 
-static void migrate_sampling(void)
-{
-	struct perf_event_attr attr;
-	struct ring_sum sum = { 0 };
-	struct ring ring = { 0 };
-	u32 seed = 4;
-	u64 count;
-	int fd, i;
-
-	attr_init(&attr, ARCH_EVENT_CYCLES);
-	attr.sample_period = PERIOD;
-	attr.sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_TIME |
-			   PERF_SAMPLE_PERIOD;
-	fd = event_open_self(&attr, -1);
-	if (fd < 0 || ring_map(&ring, fd, 64))
-		return;
-	event_enable(fd);
-	for (i = 0; i < 300; i++) {
-		run_on(smp_random(&seed) % smp_cpus);
-		known_loop(20000);
-		ring_drain(&ring, &attr, &sum);
-	}
-	event_disable(fd);
-	ring_drain(&ring, &attr, &sum);
-	count = event_read(fd);
-	expect_range("samples", count / PERIOD - 1, count / PERIOD + 1, sum.samples);
-	expect_eq("samples older than the one before", 0, sum.backwards);
-	expect_eq("sum of the periods", (u64)sum.samples * PERIOD, sum.periods);
-	run_on_first(smp_cpus);
-	ring_unmap(&ring);
-	close(fd);
-}
-
 static void *refresh_thread(void *arg)
 {
 	struct perf_event_attr attr;
@@ -222,10 +161,8 @@ static void shared_counters(void)
 }
 
 static const struct ktap_case cases[] = {
-	{ "counting while migrating", migrate_counting },
 	{ "a full group while migrating", migrate_group },
 	{ "multiplexing while migrating", migrate_multiplexed },
-	{ "sampling while migrating", migrate_sampling },
 	{ "PERF_EVENT_IOC_REFRESH while migrating", refresh_everywhere },
 	{ "events of CPUs and of tasks share counters on every CPU", shared_counters },
 };

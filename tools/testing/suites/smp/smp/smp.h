@@ -9,7 +9,7 @@
 #ifndef SMP_H
 #define SMP_H
 
-#include "ring.h"
+#include "perf_util.h"
 #include "task.h"
 
 #define MAX_CPUS	8
