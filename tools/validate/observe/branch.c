@@ -27,8 +27,6 @@ static void youngest_branch(void)
 	struct sample sample;
 	int fd = open_branches(&attr, PERF_SAMPLE_BRANCH_ANY, false);
 
-	if (fd < 0)
-		return;
 	event_enable(fd);
 	one_loop();
 	event_disable(fd);
@@ -124,8 +122,6 @@ static void exchanged_contexts(void)
 	if (pipe(pipes[0]) || pipe(pipes[1]))
 		return;
 	fd = open_branches(&attr, PERF_SAMPLE_BRANCH_CALL_STACK, true);
-	if (fd < 0)
-		return;
 	event_enable(fd);
 	pid = fork();
 	if (!pid) {

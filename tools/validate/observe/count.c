@@ -18,15 +18,10 @@
  */
 static void reset_and_children(void)
 {
-	struct perf_event_attr attr;
 	int fd;
 
 	open_instructions();
-	attr_instructions(&attr);
-	attr.inherit = 1;
-	fd = open_or_answer(&attr);
-	if (fd < 0)
-		return;
+	fd = open_with(&(struct perf_event_attr) { .inherit = 1 });
 	event_enable(fd);
 	in_child(one_loop);
 	event_disable(fd);
@@ -37,15 +32,9 @@ static void reset_and_children(void)
 
 static void reset_and_running_child(void)
 {
-	struct perf_event_attr attr;
 	struct child child;
-	int fd;
+	int fd = open_with(&(struct perf_event_attr) { .inherit = 1 });
 
-	attr_instructions(&attr);
-	attr.inherit = 1;
-	fd = open_or_answer(&attr);
-	if (fd < 0)
-		return;
 	event_enable(fd);
 	if (!child_start(&child, known_loop, ITERATIONS))
 		return;
@@ -59,15 +48,9 @@ static void reset_and_running_child(void)
 
 static void reset_and_times(void)
 {
-	struct perf_event_attr attr;
 	struct event_times times;
-	int fd;
+	int fd = open_with(&(struct perf_event_attr) { .read_format = FORMAT_TIMES });
 
-	attr_instructions(&attr);
-	attr.read_format = FORMAT_TIMES;
-	fd = open_or_answer(&attr);
-	if (fd < 0)
-		return;
 	event_enable(fd);
 	one_loop();
 	event_disable(fd);
@@ -137,50 +120,25 @@ static void member_without_leader(void)
 	answer_loops("counted on", event_read(fds[1]) - before);
 }
 
-/* Count a loop. Return false if the event is refused: the refusal is then the answer. */
-static bool count_loop(struct perf_event_attr *attr, u64 *count)
-{
-	int fd = open_or_answer(attr);
-
-	if (fd < 0)
-		return false;
-	*count = event_count_loop(fd, ITERATIONS);
-	return true;
-}
-
 static void both_modes_excluded(void)
 {
-	struct perf_event_attr attr;
-	u64 count;
+	int fd = open_with(&(struct perf_event_attr) { .exclude_kernel = 1, .exclude_user = 1 });
 
-	attr_instructions(&attr);
-	attr.exclude_kernel = 1;
-	attr.exclude_user = 1;
-	if (count_loop(&attr, &count))
-		answer("accepted, count %s", count ? "not 0" : "0");
+	answer("accepted, count %s", event_count_loop(fd, ITERATIONS) ? "not 0" : "0");
 }
 
 static void guest_and_host_excluded(void)
 {
-	struct perf_event_attr attr;
-	u64 count;
+	int fd = open_with(&(struct perf_event_attr) { .exclude_guest = 1, .exclude_host = 1 });
 
-	attr_instructions(&attr);
-	attr.exclude_guest = 1;
-	attr.exclude_host = 1;
-	if (count_loop(&attr, &count))
-		answer_loops("accepted,", count);
+	answer_loops("accepted,", event_count_loop(fd, ITERATIONS));
 }
 
 static void host_excluded(void)
 {
-	struct perf_event_attr attr;
-	u64 count;
+	int fd = open_with(&(struct perf_event_attr) { .exclude_host = 1 });
 
-	attr_instructions(&attr);
-	attr.exclude_host = 1;
-	if (count_loop(&attr, &count))
-		answer_loops("accepted,", count);
+	answer_loops("accepted,", event_count_loop(fd, ITERATIONS));
 }
 
 static void task_has_ended(void)
@@ -245,15 +203,9 @@ static void pinned_in_error(void)
 
 static void short_read(void)
 {
-	struct perf_event_attr attr;
 	u64 values[2];
-	int fd;
+	int fd = open_with(&(struct perf_event_attr) { .read_format = FORMAT_TIMES });
 
-	attr_instructions(&attr);
-	attr.read_format = FORMAT_TIMES;
-	fd = open_or_answer(&attr);
-	if (fd < 0)
-		return;
 	answer_error("16 bytes of 24:", read(fd, values, sizeof(values)) < 0 ? -errno : 0);
 }
 
@@ -315,23 +267,15 @@ static void enable_on_exec(void)
 	attr.enable_on_exec = 1;
 	attr.disabled = 0;
 	fd = open_or_answer(&attr);
-	if (fd < 0)
-		return;
 	one_loop();
 	answer_loops("counted before exec", event_read(fd));
 }
 
 static void read_while_child_runs(void)
 {
-	struct perf_event_attr attr;
 	struct child child;
-	int fd;
+	int fd = open_with(&(struct perf_event_attr) { .inherit = 1 });
 
-	attr_instructions(&attr);
-	attr.inherit = 1;
-	fd = open_or_answer(&attr);
-	if (fd < 0)
-		return;
 	event_enable(fd);
 	if (!child_start(&child, known_loop, ITERATIONS))
 		return;

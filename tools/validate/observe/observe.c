@@ -23,6 +23,8 @@ static const struct observation_list *const lists[] = {
 };
 
 static char text[2048];
+/* Pipe from the process of a question */
+static int answer_fd;
 
 void answer(const char *fmt, ...)
 {
@@ -108,25 +110,43 @@ void attr_add(struct perf_event_attr *attr, const struct perf_event_attr *more)
 		to[i] |= from[i];
 }
 
-int open_or_answer(struct perf_event_attr *attr)
+static void __attribute__((noreturn)) end_question(void)
 {
-	int fd = event_open(attr, 0, -1, -1, 0);
-
-	if (fd < 0)
-		answer_error("the event is refused:", fd);
-	return fd;
+	_exit(write(answer_fd, text, strlen(text)) < 0);
 }
 
-int open_ring(struct ring *ring, struct perf_event_attr *attr, pid_t pid, int cpu)
+static int open_on(struct perf_event_attr *attr, pid_t pid, int cpu)
 {
 	int fd = event_open(attr, pid, cpu, -1, 0);
 
 	if (fd < 0) {
 		answer_error("the event is refused:", fd);
-	} else if (ring_map(ring, fd, PAGES)) {
+		end_question();
+	}
+	return fd;
+}
+
+int open_or_answer(struct perf_event_attr *attr)
+{
+	return open_on(attr, 0, -1);
+}
+
+int open_with(const struct perf_event_attr *more)
+{
+	struct perf_event_attr attr;
+
+	attr_instructions(&attr);
+	attr_add(&attr, more);
+	return open_or_answer(&attr);
+}
+
+int open_ring(struct ring *ring, struct perf_event_attr *attr, pid_t pid, int cpu)
+{
+	int fd = open_on(attr, pid, cpu);
+
+	if (ring_map(ring, fd, PAGES)) {
 		answer("the buffer is refused");
-		close(fd);
-		return -1;
+		end_question();
 	}
 	return fd;
 }
@@ -184,6 +204,7 @@ static void look(const struct observation *observation)
 		run_on(pmu.cpu);
 		wait_for_tick();
 		text[0] = '\0';
+		answer_fd = pipes[1];
 		if (observation->look)
 			observation->look();
 		else if (observation->look_at)
@@ -192,7 +213,7 @@ static void look(const struct observation *observation)
 			answer_records_of(&observation->attr, observation->work);
 		else
 			answer_refusal(&observation->attr);
-		_exit(write(pipes[1], text, strlen(text)) < 0);
+		end_question();
 	}
 	close(pipes[1]);
 	while ((more = read(pipes[0], text + len, sizeof(text) - 1 - len)) > 0)

@@ -98,9 +98,19 @@ void attr_add(struct perf_event_attr *attr, const struct perf_event_attr *more);
  * open_or_answer() - open an event of this task
  * @attr: its attributes
  *
- * Return: a descriptor, or a negative errno, which is added to the answer.
+ * If the event is refused, the answer says so, and the question ends.
+ *
+ * Return: a descriptor.
  */
 int open_or_answer(struct perf_event_attr *attr);
+
+/**
+ * open_with() - open an event of instructions of this task, as open_or_answer() does
+ * @more: bits to set in its attributes
+ *
+ * Return: a descriptor.
+ */
+int open_with(const struct perf_event_attr *more);
 
 /**
  * open_ring() - open an event and map its buffer
@@ -109,7 +119,9 @@ int open_or_answer(struct perf_event_attr *attr);
  * @pid: task
  * @cpu: CPU
  *
- * Return: a descriptor; negative if the event or its buffer is refused: the answer says so.
+ * If the event or its buffer is refused, the answer says so, and the question ends.
+ *
+ * Return: a descriptor.
  */
 int open_ring(struct ring *ring, struct perf_event_attr *attr, pid_t pid, int cpu);
 

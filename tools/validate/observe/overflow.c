@@ -23,8 +23,6 @@ static void short_period(u64 period, unsigned long iterations)
 
 	attr_sampling(&attr, period, TYPE);
 	fd = open_ring(&ring, &attr, 0, -1);
-	if (fd < 0)
-		return;
 	event_enable(fd);
 	known_loop(iterations);
 	event_disable(fd);
@@ -71,8 +69,6 @@ static void throttled_group(void)
 
 	attr_sampling(&attr, 500, TYPE);
 	leader = open_ring(&ring, &attr, 0, -1);
-	if (leader < 0)
-		return;
 	attr_instructions(&attr);
 	attr.disabled = 0;
 	member = event_open(&attr, 0, -1, leader, 0);
@@ -109,8 +105,6 @@ static void traps_of(u64 blocked)
 	attr.sigtrap = 1;
 	attr.remove_on_exec = 1;
 	fd = open_or_answer(&attr);
-	if (fd < 0)
-		return;
 	sigaction(SIGTRAP, &action, NULL);
 	sigemptyset(&set);
 	sigaddset(&set, SIGTRAP);
@@ -134,8 +128,6 @@ static void refresh(void)
 
 	attr_sampling(&attr, LOOP / 10, TYPE);
 	fd = open_ring(&ring, &attr, 0, -1);
-	if (fd < 0)
-		return;
 	ioctl(fd, PERF_EVENT_IOC_REFRESH, 3);
 	one_loop();
 	count = event_read(fd);
@@ -161,8 +153,6 @@ static void refresh_by_0(void)
 
 	attr_sampling(&attr, LOOP / 10, TYPE);
 	fd = open_ring(&ring, &attr, 0, -1);
-	if (fd < 0)
-		return;
 	answer_error("", ioctl(fd, PERF_EVENT_IOC_REFRESH, 0) ? -errno : 0);
 	one_loop();
 	event_disable(fd);
@@ -209,8 +199,6 @@ static void paused(void)
 
 	attr_sampling(&attr, LOOP / 10, TYPE);
 	fd = open_ring(&ring, &attr, 0, -1);
-	if (fd < 0)
-		return;
 	event_enable(fd);
 	ioctl(fd, PERF_EVENT_IOC_PAUSE_OUTPUT, 1);
 	one_loop();
@@ -227,8 +215,6 @@ static void without_buffer(void)
 
 	attr_sampling(&attr, LOOP / 10, TYPE);
 	fd = open_or_answer(&attr);
-	if (fd < 0)
-		return;
 	event_enable(fd);
 	one_loop();
 	event_disable(fd);
@@ -244,8 +230,6 @@ static void wakeups(void)
 	attr_sampling(&attr, LOOP / 2, TYPE);
 	attr.wakeup_events = 3;
 	fd = open_ring(&ring, &attr, 0, -1);
-	if (fd < 0)
-		return;
 	pollfd.fd = fd;
 	event_enable(fd);
 	for (i = 1; i <= 4; i++) {

@@ -132,8 +132,6 @@ static void inherited(void)
 	attr_instructions(&attr);
 	attr.inherit = 1;
 	fd = open_or_answer(&attr);
-	if (fd < 0)
-		return;
 	answer_error("of a task on any CPU:", map(fd, 1, PROT_READ) ? 0 : -errno);
 	fd = event_open(&attr, 0, pmu.cpu, -1, 0);
 	answer_error("of a task on one CPU:", map(fd, 1, PROT_READ) ? 0 : -errno);
@@ -173,8 +171,6 @@ static void read_wrapping(void)
 
 	attr_sampling(&attr, LOOP / READS, PERF_SAMPLE_IP);
 	fd = open_ring(&ring, &attr, 0, -1);
-	if (fd < 0)
-		return;
 	event_enable(fd);
 	for (i = 0; i < READS; i++) {
 		known_loop(ITERATIONS / READS);

@@ -178,7 +178,11 @@ static void redirect(void)
 	int task, other;
 
 	attr_sampling(&attr, LOOP, PERF_SAMPLE_IP);
-	task = open_ring(&ring, &attr, 0, -1);
+	task = event_open(&attr, 0, -1, -1, 0);
+	if (task < 0)
+		answer_error("the event is refused:", task);
+	else
+		ring_map(&ring, task, PAGES);
 	other = event_open(&attr, 0, pmu.cpu, -1, 0);
 	answer_error("from one CPU to any:", ioctl(other, PERF_EVENT_IOC_SET_OUTPUT,
 						   task) ? -errno : 0);

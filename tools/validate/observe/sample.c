@@ -34,8 +34,6 @@ static void first_periods(u64 frequency)
 	attr_sampling(&attr, frequency, TYPE);
 	attr.freq = 1;
 	fd = open_ring(&ring, &attr, 0, -1);
-	if (fd < 0)
-		return;
 	event_enable(fd);
 	for (i = 0; i < 20; i++)
 		one_loop();
@@ -54,8 +52,6 @@ static void samples_at_1000(void)
 	attr_sampling(&attr, 1000, TYPE);
 	attr.freq = 1;
 	fd = open_ring(&ring, &attr, 0, -1);
-	if (fd < 0)
-		return;
 	event_enable(fd);
 	for (i = 0; i < 50; i++)
 		one_loop();
@@ -75,8 +71,6 @@ static void half_a_period(void)
 
 	attr_sampling(&attr, LOOP * 3 / 2, TYPE);
 	fd = open_ring(&ring, &attr, 0, -1);
-	if (fd < 0)
-		return;
 	for (i = 0; i < 2; i++) {
 		event_enable(fd);
 		one_loop();
@@ -94,8 +88,6 @@ static void reset_and_period(void)
 
 	attr_sampling(&attr, LOOP * 3 / 2, TYPE);
 	fd = open_ring(&ring, &attr, 0, -1);
-	if (fd < 0)
-		return;
 	event_enable(fd);
 	one_loop();
 	event_reset(fd);
@@ -115,8 +107,6 @@ static void change_period(u64 running)
 
 	attr_sampling(&attr, 2 * LOOP, TYPE);
 	fd = open_ring(&ring, &attr, 0, -1);
-	if (fd < 0)
-		return;
 	event_enable(fd);
 	known_loop(ITERATIONS / 2);
 	if (!running)
@@ -139,7 +129,9 @@ static void change_to(u64 period)
 	int fd;
 
 	attr_sampling(&attr, LOOP, TYPE);
-	fd = open_or_answer(&attr);
+	fd = event_open(&attr, 0, -1, -1, 0);
+	if (fd < 0)
+		answer_error("the event is refused:", fd);
 	answer_error("", ioctl(fd, PERF_EVENT_IOC_PERIOD, &period) ? -errno : 0);
 }
 
@@ -158,7 +150,9 @@ static void change_of_frequency(void)
 
 	attr_sampling(&attr, 1000, TYPE);
 	attr.freq = 1;
-	fd = open_or_answer(&attr);
+	fd = event_open(&attr, 0, -1, -1, 0);
+	if (fd < 0)
+		answer_error("the event is refused:", fd);
 	answer_error("2^32 Hz:", ioctl(fd, PERF_EVENT_IOC_PERIOD, &frequency) ? -errno : 0);
 }
 
@@ -171,8 +165,6 @@ static void mixed_group(void)
 	attr_sampling(&attr, LOOP / 4, TYPE | PERF_SAMPLE_READ);
 	attr.read_format = PERF_FORMAT_GROUP;
 	leader = open_ring(&ring, &attr, 0, -1);
-	if (leader < 0)
-		return;
 	attr_instructions(&attr);
 	attr.disabled = 0;
 	attr.read_format = PERF_FORMAT_GROUP;
@@ -191,17 +183,14 @@ static void mixed_group(void)
 	       sample.values[1] > sample.values[0] ? "more" : "less");
 }
 
-/* Sample a loop. Return false if the event is refused: the refusal is then the answer. */
-static bool sample_loop(struct perf_event_attr *attr)
+/* Sample a loop. */
+static void sample_loop(struct perf_event_attr *attr)
 {
 	int fd = open_ring(&ring, attr, 0, -1);
 
-	if (fd < 0)
-		return false;
 	event_enable(fd);
 	one_loop();
 	event_disable(fd);
-	return true;
 }
 
 static void place_of_sample(void)
@@ -212,8 +201,7 @@ static void place_of_sample(void)
 	u64 first = 0;
 
 	attr_sampling(&attr, LOOP / 20, TYPE);
-	if (!sample_loop(&attr))
-		return;
+	sample_loop(&attr);
 	while (ring_next_sample(&ring, &attr, &sample)) {
 		nr++;
 		inside += sample.ip >= (u64)known_loop_start && sample.ip < (u64)known_loop_end;
@@ -231,8 +219,7 @@ static void mode_of_sample(void)
 	struct sample sample;
 
 	attr_sampling(&attr, LOOP / 20, TYPE);
-	if (!sample_loop(&attr))
-		return;
+	sample_loop(&attr);
 	while ((header = ring_next_sample(&ring, &attr, &sample))) {
 		if (sample.ip < (u64)known_loop_start || sample.ip >= (u64)known_loop_end)
 			continue;
@@ -253,8 +240,6 @@ static void late_samples(void)
 
 	attr_sampling(&attr, 97, TYPE);
 	fd = open_ring(&ring, &attr, 0, -1);
-	if (fd < 0)
-		return;
 	event_enable(fd);
 	call_kernel(2000);
 	event_disable(fd);
@@ -287,8 +272,7 @@ static void first_of_chain(void)
 	struct sample sample;
 
 	attr_sampling(&attr, LOOP / 4, PERF_SAMPLE_IP | PERF_SAMPLE_CALLCHAIN);
-	if (!sample_loop(&attr))
-		return;
+	sample_loop(&attr);
 	if (!ring_next_sample(&ring, &attr, &sample) || sample.nr_ips < 2)
 		return answer("no chain");
 	answer("the first entry is %s",
@@ -304,8 +288,7 @@ static void empty_fields(void)
 
 	attr_sampling(&attr, LOOP / 4, PERF_SAMPLE_IP | PERF_SAMPLE_ADDR | PERF_SAMPLE_WEIGHT |
 		      PERF_SAMPLE_DATA_SRC);
-	if (!sample_loop(&attr))
-		return;
+	sample_loop(&attr);
 	if (!ring_next_sample(&ring, &attr, &sample))
 		return answer("no sample");
 	answer("ADDR %#llx, WEIGHT %llu, DATA_SRC %#llx", (unsigned long long)sample.addr,

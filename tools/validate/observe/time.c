@@ -19,17 +19,10 @@ static unsigned int share(const struct event_times *times)
 
 static void inherited_times(void)
 {
-	struct perf_event_attr attr;
 	struct event_times times;
 	u64 begin, passed;
-	int fd;
+	int fd = open_with(&(struct perf_event_attr) { .inherit = 1, .read_format = FORMAT_TIMES });
 
-	attr_instructions(&attr);
-	attr.inherit = 1;
-	attr.read_format = FORMAT_TIMES;
-	fd = open_or_answer(&attr);
-	if (fd < 0)
-		return;
 	begin = now_ns(CLOCK_MONOTONIC);
 	event_enable(fd);
 	in_child(one_loop);
@@ -42,15 +35,9 @@ static void inherited_times(void)
 
 static void sleeping_task(void)
 {
-	struct perf_event_attr attr;
 	struct event_times times;
-	int fd;
+	int fd = open_with(&(struct perf_event_attr) { .read_format = FORMAT_TIMES });
 
-	attr_instructions(&attr);
-	attr.read_format = FORMAT_TIMES;
-	fd = open_or_answer(&attr);
-	if (fd < 0)
-		return;
 	event_enable(fd);
 	usleep(20000);
 	event_disable(fd);
