@@ -231,3 +231,24 @@ void ring_drain(struct ring *ring, const struct perf_event_attr *attr,
 		}
 	}
 }
+
+bool reader_map(struct reader *reader)
+{
+	void *page = mmap(NULL, sysconf(_SC_PAGESIZE), PROT_READ, MAP_SHARED, reader->fd, 0);
+
+	if (page == MAP_FAILED) {
+		ktap_fail("mmap of an event's page: expected one, got %s", strerror(errno));
+		return false;
+	}
+	reader->page = page;
+	reader->width = reader->page->pmc_width;
+	return true;
+}
+
+void reader_close(struct reader *reader)
+{
+	if (reader->page)
+		munmap(reader->page, sysconf(_SC_PAGESIZE));
+	reader->page = NULL;
+	close_all(&reader->fd, 1);
+}

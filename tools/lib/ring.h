@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * ring.h - the sampling buffer of an event and the records in it
+ * ring.h - the sampling buffer of an event and the records in it, and the page of an event that
+ * user space reads
  *
  * perf_event_open(2), "MMAP layout", defines the layouts.
  */
@@ -171,5 +172,31 @@ struct ring_sum {
  */
 void ring_drain(struct ring *ring, const struct perf_event_attr *attr,
 		struct ring_sum *sum);
+
+/**
+ * struct reader - an event on the calling task that user space reads
+ * @fd: the event
+ * @width: width of its counter in bits, from the page
+ * @page: the event's page
+ */
+struct reader {
+	int fd;
+	unsigned int width;
+	struct perf_event_mmap_page *page;
+};
+
+/**
+ * reader_map() - map the page of an event that is open
+ * @reader: has the event
+ *
+ * Return: true on success; otherwise the running test has failed.
+ */
+bool reader_map(struct reader *reader);
+
+/**
+ * reader_close() - unmap the page and close the event
+ * @reader: the event
+ */
+void reader_close(struct reader *reader);
 
 #endif /* RING_H */

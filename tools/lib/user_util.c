@@ -8,7 +8,6 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 #include "user_util.h"
@@ -17,19 +16,6 @@ void reader_attr_init(struct perf_event_attr *attr, u64 config, u64 config1)
 {
 	attr_init(attr, config);
 	attr->config1 = config1 | ARCH_CONFIG1_RDPMC;
-}
-
-bool reader_map(struct reader *reader)
-{
-	void *page = mmap(NULL, sysconf(_SC_PAGESIZE), PROT_READ, MAP_SHARED, reader->fd, 0);
-
-	if (page == MAP_FAILED) {
-		ktap_fail("mmap of an event's page: expected one, got %s", strerror(errno));
-		return false;
-	}
-	reader->page = page;
-	reader->width = reader->page->pmc_width;
-	return true;
 }
 
 bool reader_open_attr(struct reader *reader, struct perf_event_attr *attr)
@@ -51,14 +37,6 @@ bool reader_open(struct reader *reader, u64 config, u64 config1)
 
 	reader_attr_init(&attr, config, config1);
 	return reader_open_attr(reader, &attr);
-}
-
-void reader_close(struct reader *reader)
-{
-	if (reader->page)
-		munmap(reader->page, sysconf(_SC_PAGESIZE));
-	reader->page = NULL;
-	close_all(&reader->fd, 1);
 }
 
 static const char *allow_path(void)

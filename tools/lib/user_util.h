@@ -5,20 +5,8 @@
 #ifndef USER_UTIL_H
 #define USER_UTIL_H
 
-#include "perf_util.h"
+#include "ring.h"
 #include "user_read.h"
-
-/**
- * struct reader - an event on the calling task that user space reads
- * @fd: the event
- * @width: width of its counter in bits, from the page
- * @page: the event's page
- */
-struct reader {
-	int fd;
-	unsigned int width;
-	struct perf_event_mmap_page *page;
-};
 
 /**
  * reader_attr_init() - make the attributes of a disabled user event that user space can read
@@ -46,20 +34,6 @@ bool reader_open(struct reader *reader, u64 config, u64 config1);
  * Return: true on success; otherwise the running test has failed.
  */
 bool reader_open_attr(struct reader *reader, struct perf_event_attr *attr);
-
-/**
- * reader_map() - map the page of an event that is open
- * @reader: has the event
- *
- * Return: true on success; otherwise the running test has failed.
- */
-bool reader_map(struct reader *reader);
-
-/**
- * reader_close() - unmap the page and close the event
- * @reader: the event
- */
-void reader_close(struct reader *reader);
 
 /**
  * user_read_allow() - set which reads by user space the administrator allows

@@ -3,46 +3,39 @@
  * page.c - the mapped page of an event, and reading counters from user space
  */
 #define _GNU_SOURCE
-#include <sys/mman.h>
 #include <time.h>
 
 #include "judge/guard.h"
 #include "user_read.h"
 #include "judge/validate.h"
 
-static struct perf_event_mmap_page *map_page(int fd)
+/* Open an event of instructions with times, and map its page. */
+static bool open_timed(struct reader *reader)
 {
-	void *map = mmap(NULL, sysconf(_SC_PAGESIZE), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	struct perf_event_attr attr;
 
-	if (map == MAP_FAILED) {
-		ktap_fail("expected the event's page, got %s", strerror(errno));
-		return NULL;
-	}
-	return map;
-}
-
-static void unmap_page(struct perf_event_mmap_page *page)
-{
-	munmap(page, sysconf(_SC_PAGESIZE));
+	attr_instructions(&attr);
+	attr.read_format = FORMAT_TIMES;
+	*reader = (struct reader) { .fd = event_open_self(&attr, -1) };
+	if (reader->fd >= 0 && reader_map(reader))
+		return true;
+	reader_close(reader);
+	return false;
 }
 
 static void at_rest(void)
 {
-	struct perf_event_mmap_page *page;
+	const struct perf_event_mmap_page *page;
 	struct event_times times = { 0 };
-	struct perf_event_attr attr;
-	int fd;
+	struct reader reader;
 
-	attr_instructions(&attr);
-	attr.read_format = FORMAT_TIMES;
-	fd = event_open_self(&attr, -1);
-	page = fd < 0 ? NULL : map_page(fd);
-	if (!page)
+	if (!open_timed(&reader))
 		return;
-	event_enable(fd);
+	page = reader.page;
+	event_enable(reader.fd);
 	known_loop(ITERATIONS);
-	event_disable(fd);
-	event_read_times(fd, &times);
+	event_disable(reader.fd);
+	event_read_times(reader.fd, &times);
 	expect_eq("lock", 0, page->lock & 1);
 	expect_eq("index of a disabled event", 0, page->index);
 	expect_eq("offset of a disabled event", times.count, page->offset);
@@ -52,10 +45,9 @@ static void at_rest(void)
 	expect_range("time_running", times.running - times.running / 20,
 		     times.running + times.running / 20 + 10000, page->time_running);
 	expect_range("size", 64, 4096, page->size);
-	event_reset(fd);
+	event_reset(reader.fd);
 	expect_eq("offset after a reset", 0, page->offset);
-	unmap_page(page);
-	close(fd);
+	reader_close(&reader);
 }
 
 /*
@@ -72,53 +64,47 @@ static u64 clock_slack(const struct perf_event_mmap_page *page, u64 time)
 static void times_from_the_page(void)
 {
 	struct event_times before = { 0 }, times = { 0 };
-	struct perf_event_mmap_page *page;
-	struct perf_event_attr attr;
+	struct reader reader;
 	u64 now = 0, slack;
-	int fd, i;
+	int i;
 
-	attr_instructions(&attr);
-	attr.read_format = FORMAT_TIMES;
-	fd = event_open_self(&attr, -1);
-	page = fd < 0 ? NULL : map_page(fd);
-	if (!page)
+	if (!open_timed(&reader))
 		return;
-	event_enable(fd);
+	event_enable(reader.fd);
 	known_loop(ITERATIONS);
-	if (!page->cap_user_time) {
+	if (!reader.page->cap_user_time) {
 		ktap_skip("the page has no time");
 	} else {
 		for (i = 0; i < 10; i++) {
 			/* The page's time lies between the two reads, however long they take. */
-			event_read_times(fd, &before);
-			expect_true("the page has a time", user_read_enabled(page, &now));
-			event_read_times(fd, &times);
-			slack = clock_slack(page, times.enabled);
+			event_read_times(reader.fd, &before);
+			expect_true("the page has a time", user_read_enabled(reader.page, &now));
+			event_read_times(reader.fd, &times);
+			slack = clock_slack(reader.page, times.enabled);
 			expect_range("time enabled by the page",
 				     before.enabled > slack ? before.enabled - slack : 0,
 				     times.enabled + slack, now);
 			known_loop(ITERATIONS / 10);
 		}
 	}
-	event_disable(fd);
-	unmap_page(page);
-	close(fd);
+	reader_close(&reader);
 }
 
 /* Permits user space to read counters, on arm64 and RISC-V: admin-guide/sysctl/kernel.rst */
 #define USER_ACCESS	"/proc/sys/kernel/perf_user_access"
 
-/* Open and enable an event with a counter that user space may read; return -1 after a skip. */
-static int open_for_user_space(struct perf_event_mmap_page **page, u64 period)
+/* Open and enable an event with a counter that user space may read; return false after a skip. */
+static bool open_for_user_space(struct reader *reader, u64 period)
 {
 	struct perf_event_attr attr;
 	int fd;
 
+	*reader = (struct reader) { .fd = -1 };
 	attr_instructions(&attr);
 	attr.sample_period = period;
 	if (!read_number(USER_ACCESS) && change_number(USER_ACCESS, 1)) {
 		ktap_skip("kernel.perf_user_access is 0: set it to 1, or use --disrupt");
-		return -1;
+		return false;
 	}
 	/* If an event has to request the access, the PMU has the format rdpmc. */
 	if (pmu.name && parse_terms("rdpmc", &attr)) {
@@ -128,67 +114,64 @@ static int open_for_user_space(struct perf_event_mmap_page **page, u64 period)
 			fd = event_open(&attr, 0, -1, -1, 0);
 		if (fd == -EINVAL || fd == -EOPNOTSUPP) {
 			ktap_skip("the term rdpmc of format/ is refused: %s", strerror(-fd));
-			return -1;
+			return false;
 		}
 		expect_true("the event opens", fd >= 0);
 	} else {
 		fd = event_open_self(&attr, -1);
 	}
-	*page = fd < 0 ? NULL : map_page(fd);
-	if (!*page)
-		return -1;
-	event_enable(fd);
-	if ((*page)->cap_user_rdpmc)
-		return fd;
-	ktap_skip("the page does not permit reads of counters (kernel.perf_user_access, rdpmc)");
-	unmap_page(*page);
-	close(fd);
-	return -1;
+	reader->fd = fd;
+	if (fd >= 0 && reader_map(reader)) {
+		event_enable(fd);
+		reader->width = reader->page->pmc_width;
+		if (reader->page->cap_user_rdpmc)
+			return true;
+		ktap_skip("the page does not permit reads of counters (kernel.perf_user_access, rdpmc)");
+	}
+	reader_close(reader);
+	return false;
 }
 
 static void from_user_space(void)
 {
 	static const unsigned long lengths[] = { 100, 10000, 1000000 };
-	struct perf_event_mmap_page *page = NULL;
-	int fd = open_for_user_space(&page, 0);
 	u64 count = 0, last = 0, truth;
+	struct reader reader;
 	unsigned int i;
 
-	if (fd < 0)
+	if (!open_for_user_space(&reader, 0))
 		return;
-	expect_range("bits of the counter", 1, 64, page->pmc_width);
+	expect_range("bits of the counter", 1, 64, reader.width);
 	for (i = 0; i < ARRAY_SIZE(lengths); i++) {
 		known_loop(lengths[i]);
-		expect_true("the event is on a counter", user_read(page, &count));
-		truth = event_read(fd);
+		expect_true("the event is on a counter", user_read(reader.page, &count));
+		truth = event_read(reader.fd);
 		expect_range("count read from user space", count, count + 2000, truth);
 		expect_range("growth", lengths[i] * LOOP_INSNS,
 			     lengths[i] * LOOP_INSNS + count_slack(LOOP) + 5000, count - last);
 		last = count;
 	}
-	event_disable(fd);
-	expect_true("a disabled event is on no counter", !user_read(page, &count));
-	expect_eq("its offset, the count", event_read(fd), page->offset);
-	unmap_page(page);
-	close(fd);
+	event_disable(reader.fd);
+	expect_true("a disabled event is on no counter", !user_read(reader.page, &count));
+	expect_eq("its offset, the count", event_read(reader.fd), reader.page->offset);
+	reader_close(&reader);
 }
 
 /* Read a counter from user space, each time between two calls of read(2). Count wrong results. */
-static void read_between(int fd, const struct perf_event_mmap_page *page, unsigned int *wrong,
-			 unsigned int *without)
+static void read_between(const struct reader *reader, unsigned int *wrong, unsigned int *without)
 {
-	u64 last = event_read(fd), count;
+	u64 last = event_read(reader->fd), count;
 	int i;
 
 	for (i = 0; i < 100; i++) {
-		if (!user_read(page, &count)) {
+		if (!user_read(reader->page, &count)) {
 			(*without)++;
-			count = event_read(fd);
+			count = event_read(reader->fd);
 		}
 		*wrong += count < last;
 		last = count;
 	}
-	*wrong += event_read(fd) < last;
+	*wrong += event_read(reader->fd) < last;
 }
 
 /* Stop and start the event, let other tasks run, and move to another CPU. */
@@ -218,53 +201,47 @@ static void restart(int fd, unsigned int round)
 
 static void over_restarts(void)
 {
-	struct perf_event_mmap_page *page = NULL;
 	unsigned int wrong = 0, without = 0, i;
-	int fd = open_for_user_space(&page, 0);
-	u32 width;
+	struct reader reader;
 
-	if (fd < 0)
+	if (!open_for_user_space(&reader, 0))
 		return;
-	width = page->pmc_width;
 	for (i = 0; i < 400; i++) {
 		known_loop(1000);
-		restart(fd, i);
-		read_between(fd, page, &wrong, &without);
-		wrong += page->pmc_width != width;
+		restart(reader.fd, i);
+		read_between(&reader, &wrong, &without);
+		wrong += reader.page->pmc_width != reader.width;
 	}
 	expect_eq("counts outside those of two calls of read(2), of 40000", 0, wrong);
 	expect_eq("reads without a counter", 0, without);
-	unmap_page(page);
-	close(fd);
+	reader_close(&reader);
 }
 
 /* Open two events for each counter: at each turn an event gets another counter, or none. */
 static void in_turns(void)
 {
-	struct perf_event_mmap_page *pages[2 * MANY];
 	unsigned int wrong = 0, without = 0, round;
-	int fds[2 * MANY], wanted = 2 * pmu.group, nr, i;
+	struct reader readers[2 * MANY];
+	int wanted = 2 * pmu.group, nr, i;
 
-	for (nr = 0; nr < wanted && nr < 2 * MANY; nr++) {
-		fds[nr] = open_for_user_space(&pages[nr], 0);
-		if (fds[nr] < 0)
+	for (nr = 0; nr < wanted && nr < 2 * MANY; nr++)
+		if (!open_for_user_space(&readers[nr], 0))
 			break;
-	}
 	for (round = 0; round < 100 && nr == wanted; round++) {
 		known_loop(200000);
 		for (i = 0; i < nr; i++)
-			read_between(fds[i], pages[i], &wrong, &without);
+			read_between(&readers[i], &wrong, &without);
 	}
 	if (round) {
 		expect_eq("counts outside those of two calls of read(2)", 0, wrong);
 		expect_range("reads without a counter", 1, 100 * nr * round - 1, without);
 	}
 	while (nr--) {
-		event_disable(fds[nr]);
-		expect_eq("index of a disabled event", 0, pages[nr]->index);
-		expect_eq("its offset, the count", event_read(fds[nr]), pages[nr]->offset);
-		unmap_page(pages[nr]);
-		close(fds[nr]);
+		event_disable(readers[nr].fd);
+		expect_eq("index of a disabled event", 0, readers[nr].page->index);
+		expect_eq("its offset, the count", event_read(readers[nr].fd),
+			  readers[nr].page->offset);
+		reader_close(&readers[nr]);
 	}
 }
 
@@ -282,75 +259,68 @@ static __attribute__((noipa)) u64 read_loop(const struct perf_event_mmap_page *p
 /* Events fill all counters: each page names another counter. */
 static void every_counter(void)
 {
-	struct perf_event_mmap_page *pages[MANY];
-	int fds[MANY], nr, i, j;
+	struct reader readers[MANY];
+	int nr, i, j;
 	u64 base;
 
-	for (nr = 0; nr < (int)pmu.group && nr < MANY; nr++) {
-		fds[nr] = open_for_user_space(&pages[nr], 0);
-		if (fds[nr] < 0)
+	for (nr = 0; nr < (int)pmu.group && nr < MANY; nr++)
+		if (!open_for_user_space(&readers[nr], 0))
 			break;
-	}
 	for (i = 0; i < nr; i++) {
 		for (j = 0; j < i; j++)
-			expect_ne("index of another event", pages[j]->index, pages[i]->index);
-		base = read_loop(pages[i], 1);
+			expect_ne("index of another event", readers[j].page->index,
+				  readers[i].page->index);
+		base = read_loop(readers[i].page, 1);
 		if (pmu.exact)
 			expect_eq("instructions between two reads", LOOP,
-				  read_loop(pages[i], ITERATIONS + 1) - base);
+				  read_loop(readers[i].page, ITERATIONS + 1) - base);
 		else
 			expect_range("instructions between two reads", LOOP,
 				     LOOP + count_slack(LOOP) + 5000,
-				     read_loop(pages[i], ITERATIONS));
+				     read_loop(readers[i].page, ITERATIONS));
 	}
-	while (nr--) {
-		unmap_page(pages[nr]);
-		close(fds[nr]);
-	}
+	while (nr--)
+		reader_close(&readers[nr]);
 }
 
 static void after_a_reset(void)
 {
-	struct perf_event_mmap_page *page = NULL;
-	int fd = open_for_user_space(&page, 0);
+	struct reader reader;
 	u64 count = 0, truth;
 
-	if (fd < 0)
+	if (!open_for_user_space(&reader, 0))
 		return;
 	known_loop(ITERATIONS);
-	event_reset(fd);
+	event_reset(reader.fd);
 	known_loop(1000);
-	expect_true("the event is on a counter", user_read(page, &count));
-	truth = event_read(fd);
+	expect_true("the event is on a counter", user_read(reader.page, &count));
+	truth = event_read(reader.fd);
 	expect_most("count read from user space", 2000, "count that read(2) has", truth, count);
-	unmap_page(page);
-	close(fd);
+	reader_close(&reader);
 }
 
 /* Read the counter from user space while each overflow sets it to a new period. */
 static void while_sampling(void)
 {
-	struct perf_event_mmap_page *page = NULL;
-	int fd = open_for_user_space(&page, 100003);
+	struct reader reader;
 	unsigned int wrong = 0, i;
 	u64 count = 0, truth, period = 100003;
 
-	if (fd < 0)
+	if (!open_for_user_space(&reader, 100003))
 		return;
 	for (i = 0; i < 200; i++) {
 		if (i % 50 == 49) {
 			period += 10000;
-			ioctl(fd, PERF_EVENT_IOC_PERIOD, &period);
+			ioctl(reader.fd, PERF_EVENT_IOC_PERIOD, &period);
 		}
 		known_loop(5000);
-		if (!expect_true("the event is on a counter", user_read(page, &count)))
+		if (!expect_true("the event is on a counter", user_read(reader.page, &count)))
 			break;
-		truth = event_read(fd);
+		truth = event_read(reader.fd);
 		wrong += count > truth || count + 2000 < truth;
 	}
 	expect_eq("counts read from user space that are wrong, of 200", 0, wrong);
-	unmap_page(page);
-	close(fd);
+	reader_close(&reader);
 }
 
 static const struct check checks[] = {
