@@ -399,7 +399,7 @@ EOT
 exactness_is_probed()
 {
 	gcc -O2 -Wall -Itools/validate -Itools/lib -Wl,-z,muldefs -o "$work/exact" "$work/exact.c" \
-		tools/validate/judge/{probe,expect,guard}.c tools/validate/checks/system/identity.c tools/lib/{ktap,perf_util,ring,task}.c &&
+		tools/validate/judge/{probe,expect,guard,run}.c tools/validate/checks/system/identity.c tools/lib/{ktap,perf_util,ring,task}.c &&
 		expect_equal "what the head says" "$(cat <<-'EOT'
 		every count exact
 		counts not exact (19995 for a loop of 19998), though the clock is

@@ -33,12 +33,21 @@ void attr_branches(struct perf_event_attr *attr)
 		       (pmu.name ? (u64)pmu.type << PERF_PMU_TYPE_SHIFT : 0);
 }
 
+int open_event(struct perf_event_attr *attr)
+{
+	int fd = event_open_self(attr, -1);
+
+	if (fd < 0)
+		abandon_check();
+	return fd;
+}
+
 int open_instructions(void)
 {
 	struct perf_event_attr attr;
 
 	attr_instructions(&attr);
-	return event_open_self(&attr, -1);
+	return open_event(&attr);
 }
 
 void attr_sampling(struct perf_event_attr *attr, u64 period, u64 sample_type)
@@ -50,22 +59,15 @@ void attr_sampling(struct perf_event_attr *attr, u64 period, u64 sample_type)
 
 int map_sampling(const char *what, struct ring *ring, int fd, unsigned int pages)
 {
-	int error;
-
-	if (!expect_or_say(fd >= 0, "%s: expected a descriptor, got %s", what, strerror(-fd)))
-		return fd;
-	error = ring_map(ring, fd, pages);
-	if (!error)
-		return fd;
-	close(fd);
-	return error;
+	if (!expect_or_say(fd >= 0, "%s: expected a descriptor, got %s", what, strerror(-fd)) ||
+	    ring_map(ring, fd, pages))
+		abandon_check();
+	return fd;
 }
 
 int open_sampling(struct ring *ring, struct perf_event_attr *attr, unsigned int pages)
 {
-	int fd = event_open_self(attr, -1);
-
-	return fd < 0 ? fd : map_sampling("a sampling event", ring, fd, pages);
+	return map_sampling("a sampling event", ring, open_event(attr), pages);
 }
 
 int sample_work(struct ring *ring, struct perf_event_attr *attr, unsigned int pages,
@@ -73,8 +75,6 @@ int sample_work(struct ring *ring, struct perf_event_attr *attr, unsigned int pa
 {
 	int fd = open_sampling(ring, attr, pages);
 
-	if (fd < 0)
-		return fd;
 	event_enable(fd);
 	work(times);
 	event_disable(fd);

@@ -108,22 +108,29 @@ extern struct pmu pmu;
 /* Return whether the machine has several CPU types: a generic event counts on one of them. */
 bool is_hybrid(void);
 
+/*
+ * End the running check, which has failed, with its children. In another process than the check's,
+ * return.
+ */
+void abandon_check(void);
 /* Attributes of a disabled event of user space */
 void attr_instructions(struct perf_event_attr *attr);
 void attr_cycles(struct perf_event_attr *attr);
 /* Attributes of an event of branches. If the PMU lacks the event, it does not open. */
 void attr_branches(struct perf_event_attr *attr);
+/* Open an event of this task, as event_open_self() does. On failure the check ends. */
+int open_event(struct perf_event_attr *attr);
 int open_instructions(void);
 /* Open a group of @nr events, only the leader disabled. Return their number, less on failure. */
 unsigned int open_group(int *fds, unsigned int nr, u64 read_format);
 /* Attributes of a sampling event with these fields */
 void attr_sampling(struct perf_event_attr *attr, u64 period, u64 sample_type);
 /*
- * Map the buffer of an event that event_open() has opened; @what: the event, for messages. Return
- * @fd, or a negative errno; then the check has failed.
+ * Map the buffer of an event. @what: the event, for messages; @fd: what event_open() returned.
+ * Return @fd. If @fd is an error, or mapping fails, the check ends.
  */
 int map_sampling(const char *what, struct ring *ring, int fd, unsigned int pages);
-/* Open an event of this task with a buffer. Return a descriptor, or a negative errno on failure. */
+/* Open an event of this task with a buffer. On failure the check ends. */
 int open_sampling(struct ring *ring, struct perf_event_attr *attr, unsigned int pages);
 /* Open the event, let it sample @work(@times), and disable it. Return as open_sampling(). */
 int sample_work(struct ring *ring, struct perf_event_attr *attr, unsigned int pages,

@@ -13,8 +13,6 @@ static void loop_is_exact(void)
 {
 	int fd = open_instructions();
 
-	if (fd < 0)
-		return;
 	expect_each("instructions of the loop", fd, LOOP_INSNS);
 	close(fd);
 }
@@ -24,8 +22,6 @@ static void twice_is_twice(void)
 	int fd = open_instructions();
 	u64 once, twice;
 
-	if (fd < 0)
-		return;
 	once = event_count_loop(fd, ITERATIONS);
 	twice = event_count_loop(fd, 2 * ITERATIONS);
 	expect_count("instructions of a loop twice as long", once + LOOP, twice + count_slack(0));
@@ -39,9 +35,7 @@ static void cycles_advance(void)
 	int fd;
 
 	attr_cycles(&attr);
-	fd = event_open_self(&attr, -1);
-	if (fd < 0)
-		return;
+	fd = open_event(&attr);
 	count = event_count_loop(fd, ITERATIONS);
 	expect_range("cycles of the loop", LOOP / 20, 1000 * LOOP, count);
 	expect_range("cycles of a loop four times as long", 2 * count, 8 * count,
@@ -57,8 +51,6 @@ static void disabled_is_still(void)
 	int fd = open_instructions();
 	u64 count;
 
-	if (fd < 0)
-		return;
 	known_loop(ITERATIONS);
 	expect_eq("count before it is enabled", 0, event_read(fd));
 	count = event_count_loop(fd, 1000);
@@ -74,9 +66,7 @@ static void enabled_at_open(void)
 
 	attr_instructions(&attr);
 	attr.disabled = 0;
-	fd = event_open_self(&attr, -1);
-	if (fd < 0)
-		return;
+	fd = open_event(&attr);
 	known_loop(ITERATIONS);
 	event_disable(fd);
 	expect_count("instructions", LOOP, event_read(fd));
@@ -88,8 +78,6 @@ static void enable_twice(void)
 	int fd = open_instructions();
 	u64 count;
 
-	if (fd < 0)
-		return;
 	event_enable(fd);
 	event_enable(fd);
 	known_loop(ITERATIONS);
@@ -109,8 +97,6 @@ static void reads_only_grow(void)
 	int fd = open_instructions(), i;
 	u64 counts[1000], growth, most;
 
-	if (fd < 0)
-		return;
 	event_enable(fd);
 	for (i = 0; i < (int)ARRAY_SIZE(counts); i++) {
 		known_loop(1000);
@@ -135,9 +121,7 @@ static void reset_zeroes(void)
 
 	attr_instructions(&attr);
 	attr.read_format = FORMAT_TIMES;
-	fd = event_open_self(&attr, -1);
-	if (fd < 0)
-		return;
+	fd = open_event(&attr);
 	event_enable(fd);
 	known_loop(ITERATIONS);
 	event_disable(fd);
@@ -214,9 +198,7 @@ static void times_are_times(void)
 	do {
 		if (fd >= 0)
 			close(fd);
-		fd = event_open_self(&attr, -1);
-		if (fd < 0)
-			return;
+		fd = open_event(&attr);
 		event_read_times(fd, &c.first);
 		expect_eq("time enabled before it is", 0, c.first.enabled);
 		alone = clock_halves(fd, &c);
@@ -363,9 +345,7 @@ static void sleep_is_free(void)
 
 	attr_instructions(&attr);
 	attr.read_format = FORMAT_TIMES;
-	fd = event_open_self(&attr, -1);
-	if (fd < 0)
-		return;
+	fd = open_event(&attr);
 	event_enable(fd);
 	nanosleep(&nap, NULL);
 	event_disable(fd);
@@ -402,8 +382,6 @@ static void open_and_close_often(void)
 
 	for (i = 0; i < 300; i++) {
 		fd = open_instructions();
-		if (fd < 0)
-			return;
 		event_enable(fd);
 		close(fd);
 	}

@@ -60,9 +60,7 @@ static void counts_move(void)
 	attr_instructions(&attr);
 	attr.inherit = 1;
 	attr.inherit_stat = 1;
-	fd = event_open_self(&attr, -1);
-	if (fd < 0)
-		return;
+	fd = open_event(&attr);
 	run_on(pmu.cpu);
 	event_enable(fd);
 	if (!child_start(&child, known_loop, ITERATIONS / 100))

@@ -321,9 +321,7 @@ static void pinned_stays(void)
 	attr_instructions(&attr);
 	attr.pinned = 1;
 	attr.read_format = FORMAT_TIMES;
-	pinned = event_open_self(&attr, -1);
-	if (pinned < 0)
-		return;
+	pinned = open_event(&attr);
 	nr = open_many(fds, nr);
 	event_enable(pinned);
 	for (i = 0; i < nr; i++)

@@ -26,8 +26,6 @@ static void no_group(void)
 	struct perf_event_attr attr;
 	int leader = open_instructions(), fd;
 
-	if (leader < 0)
-		return;
 	attr_instructions(&attr);
 	fd = event_open(&attr, 0, -1, leader, PERF_FLAG_FD_NO_GROUP);
 	if (expect_true("PERF_FLAG_FD_NO_GROUP is accepted", fd >= 0)) {
@@ -48,8 +46,6 @@ static void fd_output(void)
 
 	attr_sampling(&attr, PERIOD, PERF_SAMPLE_IP | PERF_SAMPLE_ID);
 	fd = open_sampling(&ring, &attr, PAGES);
-	if (fd < 0)
-		return;
 	other = event_open(&attr, 0, -1, fd, PERF_FLAG_FD_NO_GROUP | PERF_FLAG_FD_OUTPUT);
 	if (expect_true("PERF_FLAG_FD_OUTPUT is accepted", other >= 0)) {
 		ioctl(fd, PERF_EVENT_IOC_ID, &ids[0]);
@@ -85,10 +81,8 @@ static void outputs_that_cannot_be(void)
 
 	attr_sampling(&attr, PERIOD, PERF_SAMPLE_IP);
 	fd = open_sampling(&ring, &attr, PAGES);
-	other = event_open_self(&attr, -1);
+	other = open_event(&attr);
 	mapped = open_sampling(&own, &attr, PAGES);
-	if (fd < 0 || other < 0 || mapped < 0)
-		return;
 	expect_refused("output of an event that is mapped itself", mapped, fd);
 	attr.use_clockid = 1;
 	attr.clockid = 4;	/* CLOCK_MONOTONIC_RAW, which NMIs may ask, too */
@@ -142,9 +136,7 @@ static void memory_limit(void)
 		return;
 	}
 	attr_sampling(&attr, PERIOD, PERF_SAMPLE_IP);
-	fd = event_open_self(&attr, -1);
-	if (fd < 0)
-		return;
+	fd = open_event(&attr);
 	pid = fork();
 	if (!pid)
 		_exit(map_as_nobody(fd));
@@ -190,8 +182,6 @@ static void no_aux_area(void)
 
 	attr_sampling(&attr, PERIOD, PERF_SAMPLE_IP);
 	fd = open_sampling(&ring, &attr, PAGES);
-	if (fd < 0)
-		return;
 	ring.page->aux_offset = (PAGES + 1) * page;
 	ring.page->aux_size = PAGES * page;
 	map = mmap(NULL, PAGES * page, PROT_READ | PROT_WRITE, MAP_SHARED, fd, (PAGES + 1) * page);
@@ -240,8 +230,6 @@ static void programs(void)
 		}
 		attr_sampling(&attr, PERIOD, PERF_SAMPLE_IP);
 		fd = open_sampling(&ring, &attr, PAGES);
-		if (fd < 0)
-			return;
 		expect_eq("PERF_EVENT_IOC_SET_BPF", 0,
 			  ioctl(fd, PERF_EVENT_IOC_SET_BPF, program));
 		event_enable(fd);
@@ -264,8 +252,6 @@ static void modified(void)
 	struct perf_event_attr attr;
 	int fd = open_instructions();
 
-	if (fd < 0)
-		return;
 	attr_instructions(&attr);
 	attr.exclude_user = 1;
 	errno = 0;

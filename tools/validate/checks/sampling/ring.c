@@ -38,8 +38,6 @@ static void wraps(void)
 	int fd;
 
 	fd = open_ring(&attr, 1);
-	if (fd < 0)
-		return;
 	event_enable(fd);
 	for (i = 0; i < 40 * page_factor(); i++) {
 		known_loop(ITERATIONS / 4);
@@ -126,9 +124,7 @@ static void backwards(void)
 
 	attr_sampling(&attr, PERIOD, PERF_SAMPLE_TIME | PERF_SAMPLE_IP);
 	attr.write_backward = 1;
-	fd = event_open_self(&attr, -1);
-	if (fd < 0)
-		return;
+	fd = open_event(&attr);
 	meta = mmap(NULL, length, PROT_READ, MAP_SHARED, fd, 0);
 	if (meta == MAP_FAILED) {
 		ktap_fail("a buffer that is read only: expected a mapping, got %s",
@@ -191,8 +187,6 @@ static void pauses(void)
 	int fd;
 
 	fd = open_ring(&attr, 64);
-	if (fd < 0)
-		return;
 	event_enable(fd);
 	counted = count_a_loop(fd, 0);
 	ring_drain(&ring, &attr, &sum);
@@ -222,11 +216,7 @@ static void shared_buffer(void)
 	int fd, other;
 
 	fd = open_ring(&attr, 64);
-	if (fd < 0)
-		return;
-	other = event_open_self(&attr, -1);
-	if (other < 0)
-		return;
+	other = open_event(&attr);
 	expect_eq("PERF_EVENT_IOC_SET_OUTPUT", 0, ioctl(other, PERF_EVENT_IOC_SET_OUTPUT, fd));
 	ioctl(fd, PERF_EVENT_IOC_ID, &ids[0]);
 	ioctl(other, PERF_EVENT_IOC_ID, &ids[1]);
@@ -266,8 +256,6 @@ static void maps_that_cannot_be(void)
 	struct perf_event_attr attr;
 	int fd = open_instructions();
 
-	if (fd < 0)
-		return;
 	expect_eq("three data pages", EINVAL, try_map(fd, 4 * page, MAP_SHARED, 0));
 	expect_eq("a private mapping", EINVAL, try_map(fd, 3 * page, MAP_PRIVATE, 0));
 	expect_eq("an offset before any buffer", EINVAL, try_map(fd, page, MAP_SHARED, page));
@@ -296,8 +284,6 @@ static void close_under_map(void)
 
 	for (i = 0; i < 20; i++) {
 		fd = open_ring(&attr, 8);
-		if (fd < 0)
-			return;
 		event_enable(fd);
 		known_loop(PERIOD);
 		/* The mapping still refers to the event. */

@@ -39,8 +39,6 @@ static void storm_of(u64 period, bool kernel)
 	attr_sampling(&attr, period, PERF_SAMPLE_IP);
 	attr.exclude_kernel = !kernel;
 	fd = open_sampling(&ring, &attr, 64);
-	if (fd < 0)
-		return;
 	event_enable(fd);
 	run_storm(&attr, &sum);
 	event_disable(fd);
@@ -79,8 +77,6 @@ static void throttled(void)
 	}
 	attr_sampling(&attr, 1000, PERF_SAMPLE_IP | PERF_SAMPLE_TIME);
 	fd = open_sampling(&ring, &attr, 512);
-	if (fd < 0)
-		return;
 	event_enable(fd);
 	for (i = 0; i < 20; i++)
 		known_loop(ITERATIONS);

@@ -21,15 +21,11 @@ static void come_and_go(void)
 
 	for (nr = 0; nr < (int)pmu.group - 1 && nr < MANY; nr++) {
 		others[nr] = open_instructions();
-		if (others[nr] < 0)
-			return;
 		event_enable(others[nr]);
 	}
 	attr_instructions(&attr);
 	attr.read_format = FORMAT_TIMES;
-	kept = event_open_self(&attr, -1);
-	if (kept < 0)
-		return;
+	kept = open_event(&attr);
 	event_enable(kept);
 	for (i = 0; i < nr; i++) {
 		known_loop(ITERATIONS / 10);
@@ -288,7 +284,7 @@ static void overflow_together(void)
 }
 
 /* Sample a loop on the next counter. The kernel may throttle the event. */
-static bool sample_loop(u64 period, struct ring_sum *sum)
+static void sample_loop(u64 period, struct ring_sum *sum)
 {
 	struct perf_event_attr attr;
 	static struct ring ring;
@@ -296,15 +292,12 @@ static bool sample_loop(u64 period, struct ring_sum *sum)
 
 	attr_sampling(&attr, period, PERF_SAMPLE_IP | PERF_SAMPLE_PERIOD);
 	fd = open_sampling(&ring, &attr, 16);
-	if (fd < 0)
-		return false;
 	event_enable(fd);
 	known_loop(ITERATIONS / 2);
 	event_disable(fd);
 	memset(sum, 0, sizeof(*sum));
 	ring_drain(&ring, &attr, sum);
 	close_sampling(&ring, fd);
-	return true;
 }
 
 /*
@@ -319,17 +312,17 @@ static void samples_alone(void)
 
 	for (nr = 0; nr < (int)pmu.group && nr < MANY; nr++) {
 		u64 period = PERIOD;
-		bool opened;
 
 		for (i = 0; i < nr; i++) {
 			fds[i] = open_instructions();
 			event_enable(fds[i]);
 		}
-		while ((opened = sample_loop(period, &sum)) && sum.throttles && period < LOOP / 20)
+		sample_loop(period, &sum);
+		while (sum.throttles && period < LOOP / 20) {
 			period *= 2;
+			sample_loop(period, &sum);
+		}
 		close_all(fds, nr);
-		if (!opened)
-			return;
 		if (sum.throttles)
 			continue;
 		judged++;

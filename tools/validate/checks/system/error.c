@@ -262,7 +262,7 @@ static void ioctls(void)
 	u64 period = 100000;
 	int fd = open_instructions(), wide, pipes[2];
 
-	if (fd < 0 || pipe(pipes))
+	if (pipe(pipes))
 		return;
 	expect_errno("an unknown ioctl", ENOTTY, ioctl(fd, _IO('$', 99), 0));
 	expect_errno("an ioctl of another type", ENOTTY, ioctl(fd, _IO('x', 1), 0));

@@ -204,9 +204,7 @@ static void own_type_opens(void)
 		ktap_skip("events/ has neither instructions nor cycles");
 		return;
 	}
-	fd = event_open_self(&attr, -1);
-	if (fd < 0)
-		return;
+	fd = open_event(&attr);
 	expect_range("counts of a loop", LOOP / 20, 1000 * LOOP, event_count_loop(fd, ITERATIONS));
 	close(fd);
 }

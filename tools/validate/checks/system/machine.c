@@ -36,9 +36,7 @@ static void migrates(void)
 
 	attr_instructions(&attr);
 	attr.read_format = FORMAT_TIMES;
-	fd = event_open_self(&attr, -1);
-	if (fd < 0)
-		return;
+	fd = open_event(&attr);
 	event_enable(fd);
 	for (i = 0; i < 400; i++) {
 		run_on(cpus[i % nr]);
@@ -66,8 +64,6 @@ static void migrates_sampling(void)
 
 	attr_sampling(&attr, 50000, PERF_SAMPLE_IP | PERF_SAMPLE_TIME | PERF_SAMPLE_PERIOD);
 	fd = open_sampling(&ring, &attr, 64);
-	if (fd < 0)
-		return;
 	event_enable(fd);
 	for (i = 0; i < 300; i++) {
 		run_on(cpus[i % nr]);
@@ -157,9 +153,7 @@ static void closed_in_a_storm(void)
 	for (i = 0; i < 100; i++) {
 		attr_sampling(&attr, 1 + i, PERF_SAMPLE_IP);
 		attr.disabled = 0;
-		fd = event_open_self(&attr, -1);
-		if (fd < 0)
-			return;
+		fd = open_event(&attr);
 		known_loop(1000);
 		close(fd);
 	}
@@ -181,8 +175,6 @@ static void cpu_goes_away(void)
 	attr_instructions(&attr);
 	attr.disabled = 0;
 	wide = event_open(&attr, -1, cpu, -1, 0);
-	if (task < 0)
-		return;
 	if (wide < 0) {
 		ktap_fail("an event on CPU %d: expected a descriptor, got %s", cpu,
 			  strerror(-wide));
@@ -233,8 +225,6 @@ static void sleeps(void)
 	/* The default delay of a suspend test is five seconds. */
 	change_number("/sys/module/suspend/parameters/pm_test_delay", 0);
 	fd = open_instructions();
-	if (fd < 0)
-		return;
 	event_enable(fd);
 	known_loop(ITERATIONS);
 	before = event_read(fd);
@@ -306,8 +296,6 @@ static void unload(void)
 		return;
 	}
 	fd = open_instructions();
-	if (fd < 0)
-		return;
 	event_enable(fd);
 	errno = 0;
 	expect_eq("delete_module() under an event", -1,

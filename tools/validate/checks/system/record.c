@@ -197,8 +197,6 @@ static void short_chains(void)
 	attr_sampling(&attr, PERIOD, PERF_SAMPLE_IP | PERF_SAMPLE_CALLCHAIN);
 	attr.sample_max_stack = 2;
 	fd = sample_work(&ring, &attr, PAGES, deep, 20);
-	if (fd < 0)
-		return;
 	while (ring_next_sample(&ring, &attr, &sample)) {
 		nr++;
 		/* PERF_CONTEXT_USER is an entry, but not a frame. */
