@@ -109,26 +109,26 @@ int ktap_status(void)
 	return failures ? 1 : 0;
 }
 
-static void run_list(const struct ktap_list *list)
+void ktap_run_case(const struct ktap_case *test)
 {
-	unsigned int i;
-
-	for (i = 0; i < list->nr; i++) {
-		ktap_begin("%s", list->cases[i].name);
-		list->cases[i].run();
-		ktap_end();
-	}
+	ktap_begin("%s", test->name);
+	if (test->run)
+		test->run();
+	else
+		test->run_with(test->value);
+	ktap_end();
 }
 
 int ktap_run_lists(const struct ktap_list *const *lists, unsigned int nr)
 {
-	unsigned int total = 0, i;
+	unsigned int total = 0, i, j;
 
 	for (i = 0; i < nr; i++)
 		total += lists[i]->nr;
 	ktap_plan(total);
 	for (i = 0; i < nr; i++)
-		run_list(lists[i]);
+		for (j = 0; j < lists[i]->nr; j++)
+			ktap_run_case(&lists[i]->cases[j]);
 	return ktap_status();
 }
 

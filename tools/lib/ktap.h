@@ -16,10 +16,14 @@
  * struct ktap_case - a test
  * @name: what the test asserts
  * @run: its function
+ * @run_with: its function in place of @run, called with @value
+ * @value: a number, or the address of something
  */
 struct ktap_case {
 	const char *name;
 	void (*run)(void);
+	void (*run_with)(unsigned long value);
+	unsigned long value;
 };
 
 /**
@@ -31,6 +35,12 @@ struct ktap_list {
 	const struct ktap_case *cases;
 	unsigned int nr;
 };
+
+/**
+ * ktap_run_case() - run a test
+ * @test: the test
+ */
+void ktap_run_case(const struct ktap_case *test);
 
 /**
  * ktap_run() - plan and run tests one after the other

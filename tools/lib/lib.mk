@@ -8,7 +8,8 @@
 
 lib	:= $(patsubst %/,%,$(dir $(lastword $(MAKEFILE_LIST))))
 CC	:= $(CROSS_COMPILE)gcc
-CFLAGS	:= -O2 -g -Wall -Wextra -I$(lib) -MMD -MP $(if $(filter 1,$(WERROR)),-Werror)
+CFLAGS	:= -O2 -g -Wall -Wextra -Wno-missing-field-initializers
+CFLAGS	+= -I$(lib) -MMD -MP $(if $(filter 1,$(WERROR)),-Werror)
 O	:= build
 
 # $(call lib-objs,NAME...): objects of tools/lib to link a program with

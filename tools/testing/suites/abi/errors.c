@@ -200,10 +200,7 @@ int main(int argc, char **argv)
 	ktap_plan(ARRAY_SIZE(open_cases) + ARRAY_SIZE(cases));
 	for (i = 0; i < ARRAY_SIZE(open_cases); i++)
 		run_open_case(&open_cases[i]);
-	for (i = 0; i < ARRAY_SIZE(cases); i++) {
-		ktap_begin("%s", cases[i].name);
-		cases[i].run();
-		ktap_end();
-	}
+	for (i = 0; i < ARRAY_SIZE(cases); i++)
+		ktap_run_case(&cases[i]);
 	return ktap_status();
 }

@@ -58,7 +58,7 @@ static u64 count_ten_times(int type, enum kind kind)
 	return count;
 }
 
-static void counts_of(enum kind kind)
+static void counts_of(unsigned long kind)
 {
 	char figure[64];
 	u64 count;
@@ -73,21 +73,6 @@ static void counts_of(enum kind kind)
 	if (other_type >= 0)
 		expect_eq("counts of the built-in driver", count,
 			  count_ten_times(other_type, kind));
-}
-
-static void instructions(void)
-{
-	counts_of(INSTRUCTIONS);
-}
-
-static void branches(void)
-{
-	counts_of(BRANCHES);
-}
-
-static void cycles(void)
-{
-	counts_of(CYCLES);
 }
 
 /* A generic event with the type of this PMU in config, beside another PMU. */
@@ -267,9 +252,9 @@ static void fills_all_counters(void)
 }
 
 static const struct ktap_case cases[] = {
-	{ "instructions, ten times", instructions },
-	{ "branches, ten times", branches },
-	{ "cycles, ten times", cycles },
+	{ "instructions, ten times", .run_with = counts_of, .value = INSTRUCTIONS },
+	{ "branches, ten times", .run_with = counts_of, .value = BRANCHES },
+	{ "cycles, ten times", .run_with = counts_of, .value = CYCLES },
 	{ "a generic event with the PMU's type", extended_type },
 	{ "every counter counts at once", fills_all_counters },
 };
@@ -284,11 +269,8 @@ int main(int argc, char **argv)
 	other_type = read_number("/sys/bus/event_source/devices/cpu/type");
 	limit_sample_rate(1000000);
 	ktap_plan(ARRAY_SIZE(cases) + alone * nr + 1);
-	for (i = 0; i < ARRAY_SIZE(cases); i++) {
-		ktap_begin("%s", cases[i].name);
-		cases[i].run();
-		ktap_end();
-	}
+	for (i = 0; i < ARRAY_SIZE(cases); i++)
+		ktap_run_case(&cases[i]);
 	for (i = 0; alone && i < nr; i++) {
 		const struct sampling *s = &samplings[i / ARRAY_SIZE(periods)];
 		u64 period = periods[i % ARRAY_SIZE(periods)];

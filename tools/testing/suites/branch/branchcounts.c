@@ -313,59 +313,22 @@ static void caps_are_listed(void)
 	expect_eq("bits of each", BITS, caps("branch_counter_width"));
 }
 
-/* Each event requests only its own counts. */
-static void each(void)
+/* A group */
+struct scenario {
+	struct member members[MEMBERS];
+	unsigned int nr;
+};
+
+#define SCENARIO(nr, ...)						\
+	.run_with = run_scenario,					\
+	.value = (unsigned long)&(const struct scenario) { { __VA_ARGS__ }, nr }
+
+static void run_scenario(unsigned long value)
 {
-	static const struct member group[] = {
-		{ INSTRUCTIONS, USER | COND | SAMPLE_BRANCH_COUNTERS, PERIOD, 0, false },
-		{ STORES, USER | SAMPLE_BRANCH_COUNTERS, 0, 0, false },
-		{ LOADS, USER | SAMPLE_BRANCH_COUNTERS, 0, 0, false },
-		{ BRANCHES, USER | SAMPLE_BRANCH_COUNTERS, 0, 0, false },
-	};
+	const struct scenario *scenario = (const struct scenario *)value;
 
 	if (need_counts())
-		run(group, ARRAY_SIZE(group));
-}
-
-static void alone(void)
-{
-	static const struct member group[] = {
-		{ STORES, USER | COND | SAMPLE_BRANCH_COUNTERS, 307, 0, false },
-	};
-
-	if (need_counts())
-		run(group, ARRAY_SIZE(group));
-}
-
-/*
- * The counts have the order of the group, whatever the counters. Events that do not request counts
- * are skipped.
- */
-static void some(void)
-{
-	static const struct member group[] = {
-		{ INSTRUCTIONS, USER | COND, PERIOD, 0, false },
-		{ BRANCHES, USER | COND, 0, 0, false },
-		{ LOADS, USER | SAMPLE_BRANCH_COUNTERS, 0, 0, false },
-		{ BRANCHES, USER | COND, 0, 0, false },
-		{ STORES, USER | SAMPLE_BRANCH_COUNTERS, 0, 0, false },
-	};
-
-	if (need_counts())
-		run(group, ARRAY_SIZE(group));
-}
-
-/* All samples of the group have counts, whichever member has overflowed. */
-static void two_sample(void)
-{
-	static const struct member group[] = {
-		{ INSTRUCTIONS, USER | COND | SAMPLE_BRANCH_COUNTERS, PERIOD, 0, false },
-		{ LOADS, USER | SAMPLE_BRANCH_COUNTERS, 211, 0, false },
-		{ STORES, USER | COND, 409, 0, false },
-	};
-
-	if (need_counts())
-		run(group, ARRAY_SIZE(group));
+		run(scenario->members, scenario->nr);
 }
 
 static void disabled(void)
@@ -480,10 +443,26 @@ static void refused(void)
 
 static const struct ktap_case cases[] = {
 	{ "sysfs has the number of counted events, and of their bits", caps_are_listed },
-	{ "each branch has the counts of four events", each },
-	{ "an event alone", alone },
-	{ "counts come in the group's order", some },
-	{ "samples of all events of the group have counts", two_sample },
+	/* Each event requests only its own counts. */
+	{ "each branch has the counts of four events",
+	  SCENARIO(4, { INSTRUCTIONS, USER | COND | SAMPLE_BRANCH_COUNTERS, PERIOD, 0, false },
+		   { STORES, USER | SAMPLE_BRANCH_COUNTERS, 0, 0, false },
+		   { LOADS, USER | SAMPLE_BRANCH_COUNTERS, 0, 0, false },
+		   { BRANCHES, USER | SAMPLE_BRANCH_COUNTERS, 0, 0, false }) },
+	{ "an event alone",
+	  SCENARIO(1, { STORES, USER | COND | SAMPLE_BRANCH_COUNTERS, 307, 0, false }) },
+	/* The counters have another order. Events that do not request counts are skipped. */
+	{ "counts come in the group's order",
+	  SCENARIO(5, { INSTRUCTIONS, USER | COND, PERIOD, 0, false },
+		   { BRANCHES, USER | COND, 0, 0, false },
+		   { LOADS, USER | SAMPLE_BRANCH_COUNTERS, 0, 0, false },
+		   { BRANCHES, USER | COND, 0, 0, false },
+		   { STORES, USER | SAMPLE_BRANCH_COUNTERS, 0, 0, false }) },
+	/* Whichever member has overflowed. */
+	{ "samples of all events of the group have counts",
+	  SCENARIO(3, { INSTRUCTIONS, USER | COND | SAMPLE_BRANCH_COUNTERS, PERIOD, 0, false },
+		   { LOADS, USER | SAMPLE_BRANCH_COUNTERS, 211, 0, false },
+		   { STORES, USER | COND, 409, 0, false }) },
 	{ "an event that is disabled has 0", disabled },
 	{ "branches of precise samples have counts", precise },
 	{ "groups that take turns", turns },

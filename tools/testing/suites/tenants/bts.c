@@ -84,14 +84,17 @@ static void expect_samples(const char *when, int fd, struct ring *ring, struct r
 	expect_eq("lost samples", 0, sum->lost);
 }
 
-static void samples_beside(void (*init)(struct perf_event_attr *attr))
+static void samples_beside(unsigned long precise)
 {
 	struct perf_event_attr attr;
 	struct ring_sum sum = { 0 };
 	struct ring ring = { 0 };
 	int fd, bts;
 
-	init(&attr);
+	if (precise)
+		precise_attr(&attr);
+	else
+		branch_attr(&attr);
 	fd = event_open_self(&attr, -1);
 	if (fd < 0)
 		return;
@@ -106,22 +109,14 @@ static void samples_beside(void (*init)(struct perf_event_attr *attr))
 	close(fd);
 }
 
-static void precise_samples(void)
-{
-	samples_beside(precise_attr);
-}
-
-static void branch_samples(void)
-{
-	samples_beside(branch_attr);
-}
-
 /*
  * The second event is rejected while the first is open, and accepted after its close, again and
  * again.
  */
-static void exclude(int (*open_event)(void), int refused)
+static void exclude(unsigned long precise)
 {
+	int (*open_event)(void) = precise ? open_precise : open_branches;
+	int refused = precise && target.in_tree ? 0 : -EBUSY;
 	unsigned int i;
 
 	for (i = 0; i < ROUNDS; i++) {
@@ -145,16 +140,6 @@ static void exclude(int (*open_event)(void), int refused)
 	}
 }
 
-static void precise_order(void)
-{
-	exclude(open_precise, target.in_tree ? 0 : -EBUSY);
-}
-
-static void branch_order(void)
-{
-	exclude(open_branches, -EBUSY);
-}
-
 /* Other events are not affected. */
 static void plain(void)
 {
@@ -168,10 +153,14 @@ static void plain(void)
 }
 
 static const struct ktap_case cases[] = {
-	{ "an event of intel_bts costs precise events no sample", precise_samples },
-	{ "an event of intel_bts costs events with branch records no sample", branch_samples },
-	{ "precise events and intel_bts do not collide, in either order", precise_order },
-	{ "branch records and intel_bts exclude each other, in either order", branch_order },
+	{ "an event of intel_bts costs precise events no sample",
+	  .run_with = samples_beside, .value = true },
+	{ "an event of intel_bts costs events with branch records no sample",
+	  .run_with = samples_beside, .value = false },
+	{ "precise events and intel_bts do not collide, in either order",
+	  .run_with = exclude, .value = true },
+	{ "branch records and intel_bts exclude each other, in either order",
+	  .run_with = exclude, .value = false },
 	{ "an event without either counts beside intel_bts", plain },
 };
 

@@ -256,84 +256,37 @@ static void format_is_listed(void)
 	expect_true("config2:0-63", !strcmp(line, "config2:0-63\n"));
 }
 
-/*
- * Sample where at least a third of the instructions are branches: in the loop it is half of them.
- */
-static void many(void)
+/* Members of a group, and whether all samples are in the loop */
+struct scenario {
+	struct member group[MEMBERS];
+	bool in_loop;
+};
+
+#define SCENARIO(in_loop, ...)						\
+	.run_with = run_scenario,					\
+	.value = (unsigned long)&(const struct scenario) { { __VA_ARGS__ }, in_loop }
+
+static void run_scenario(unsigned long value)
 {
-	static const struct member group[] = {
-		{ EVENT_BRANCHES, 307, 0x2, 0 }, { EVENT_INSTRUCTIONS, 1009, 0x3, 0 },
-	};
+	const struct scenario *scenario = (const struct scenario *)value;
 
 	if (need_acr())
-		run(group, LOOPS, true);
-}
-
-/* The sample is at the branch itself. */
-static void precise(void)
-{
-	static const struct member group[] = {
-		{ EVENT_BRANCHES, 307, 0x2, 2 }, { EVENT_INSTRUCTIONS, 1009, 0x3, 0 },
-	};
-
-	if (need_acr())
-		run(group, LOOPS, true);
-}
-
-/* Both events are precise, and instructions have samples, too. */
-static void both_precise(void)
-{
-	static const struct member group[] = {
-		{ EVENT_BRANCHES, 307, 0x2, 2 }, { EVENT_INSTRUCTIONS, 1009, 0, 2 },
-	};
-
-	if (need_acr())
-		run(group, LOOPS, false);
-}
-
-/* 601 branches never come within 1009 instructions, after which both counters reload. */
-static void too_few(void)
-{
-	static const struct member group[] = {
-		{ EVENT_BRANCHES, 601, 0x2, 0 }, { EVENT_INSTRUCTIONS, 1009, 0x3, 0 },
-	};
-
-	if (need_acr())
-		run(group, LOOPS, true);
-}
-
-/* Instructions have samples, and each of their overflows reloads the branch counter. */
-static void cause_alone(void)
-{
-	static const struct member group[] = {
-		{ EVENT_BRANCHES, 307, 0x2, 0 }, { EVENT_INSTRUCTIONS, 1009, 0, 0 },
-	};
-
-	if (need_acr())
-		run(group, LOOPS, false);
-}
-
-/* The leader's overflows reload the other counters, and no event reloads the leader. */
-static void by_leader(void)
-{
-	static const struct member group[] = {
-		{ EVENT_INSTRUCTIONS, 1009, 0, 0 }, { EVENT_BRANCHES, 307, 0x1, 0 },
-	};
-
-	if (need_acr())
-		run(group, LOOPS, false);
+		run(scenario->group, LOOPS, scenario->in_loop);
 }
 
 /* The reload registers are clear afterwards. */
 static void plain_after(void)
 {
+	static const struct member many[] = {
+		{ EVENT_BRANCHES, 307, 0x2, 0 }, { EVENT_INSTRUCTIONS, 1009, 0x3, 0 },
+	};
 	static const struct member group[] = {
 		{ EVENT_BRANCHES, 307, 0, 0 }, { EVENT_INSTRUCTIONS, 1009, 0, 0 },
 	};
 
 	if (!need_acr())
 		return;
-	many();
+	run(many, LOOPS, true);
 	run(group, LOOPS, false);
 }
 
@@ -363,12 +316,20 @@ static void refused(void)
 
 static const struct ktap_case cases[] = {
 	{ "sysfs has format/acr_mask", format_is_listed },
-	{ "branches are sampled only where they are frequent", many },
-	{ "precise samples show the branch", precise },
-	{ "an event that reloads another has precise samples, too", both_precise },
-	{ "no samples where branches are too rare", too_few },
-	{ "an event that reloads another has samples", cause_alone },
-	{ "the leader reloads another event", by_leader },
+	/* In the loop half of the instructions are branches: at least a third is asked for. */
+	{ "branches are sampled only where they are frequent",
+	  SCENARIO(true, { EVENT_BRANCHES, 307, 0x2, 0 }, { EVENT_INSTRUCTIONS, 1009, 0x3, 0 }) },
+	{ "precise samples show the branch",
+	  SCENARIO(true, { EVENT_BRANCHES, 307, 0x2, 2 }, { EVENT_INSTRUCTIONS, 1009, 0x3, 0 }) },
+	{ "an event that reloads another has precise samples, too",
+	  SCENARIO(false, { EVENT_BRANCHES, 307, 0x2, 2 }, { EVENT_INSTRUCTIONS, 1009, 0, 2 }) },
+	/* 601 branches never come within 1009 instructions, after which both counters reload. */
+	{ "no samples where branches are too rare",
+	  SCENARIO(true, { EVENT_BRANCHES, 601, 0x2, 0 }, { EVENT_INSTRUCTIONS, 1009, 0x3, 0 }) },
+	{ "an event that reloads another has samples",
+	  SCENARIO(false, { EVENT_BRANCHES, 307, 0x2, 0 }, { EVENT_INSTRUCTIONS, 1009, 0, 0 }) },
+	{ "the leader reloads another event",
+	  SCENARIO(false, { EVENT_INSTRUCTIONS, 1009, 0, 0 }, { EVENT_BRANCHES, 307, 0x1, 0 }) },
 	{ "later events without acr_mask are not reloaded", plain_after },
 	{ "a frequency, precise_ip 3, no period and a long one are EINVAL", refused },
 };

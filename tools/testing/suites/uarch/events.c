@@ -400,11 +400,8 @@ int main(int argc, char **argv)
 		run_event(&events[i]);
 		ktap_end();
 	}
-	for (i = 0; i < ARRAY_SIZE(cases); i++) {
-		ktap_begin("%s", cases[i].name);
-		cases[i].run();
-		ktap_end();
-	}
+	for (i = 0; i < ARRAY_SIZE(cases); i++)
+		ktap_run_case(&cases[i]);
 	return ktap_status();
 }
 

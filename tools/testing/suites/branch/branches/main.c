@@ -200,48 +200,22 @@ static void any(void)
 	expect_range("mispredicted entries", 1, v.entries / 10, v.missed);
 }
 
-static void filtered(u64 branches, unsigned int kinds)
-{
-	struct verdict v = { .kinds = kinds };
+/* A filter, and the kinds of branches that it selects */
+struct filter {
+	u64 branches;
+	unsigned int kinds;
+};
 
-	run_plain(branches | USER, &v, 0);
+#define FILTER(...)	\
+	.run_with = filtered, .value = (unsigned long)&(const struct filter) { __VA_ARGS__ }
+
+static void filtered(unsigned long value)
+{
+	const struct filter *filter = (const struct filter *)value;
+	struct verdict v = { .kinds = filter->kinds };
+
+	run_plain(filter->branches | USER, &v, 0);
 	expect_range("entries of the deepest stack", 1, depth_of_stack(), v.longest);
-}
-
-static void any_call(void)
-{
-	filtered(PERF_SAMPLE_BRANCH_ANY_CALL, KIND_BIT(KIND_CALL) | KIND_BIT(KIND_IND_CALL));
-}
-
-static void any_return(void)
-{
-	filtered(PERF_SAMPLE_BRANCH_ANY_RETURN, KIND_BIT(KIND_RETURN));
-}
-
-static void conditional(void)
-{
-	filtered(PERF_SAMPLE_BRANCH_COND, KIND_BIT(KIND_COND));
-}
-
-static void call(void)
-{
-	filtered(PERF_SAMPLE_BRANCH_CALL, KIND_BIT(KIND_CALL));
-}
-
-static void indirect_call(void)
-{
-	filtered(PERF_SAMPLE_BRANCH_IND_CALL, KIND_BIT(KIND_IND_CALL));
-}
-
-static void indirect_jump(void)
-{
-	filtered(PERF_SAMPLE_BRANCH_IND_JUMP, KIND_BIT(KIND_IND_JUMP));
-}
-
-static void several(void)
-{
-	filtered(PERF_SAMPLE_BRANCH_ANY_RETURN | PERF_SAMPLE_BRANCH_COND,
-		 KIND_BIT(KIND_RETURN) | KIND_BIT(KIND_COND));
 }
 
 /* Before Linux 6.2 perf core notifies only the PMU that was registered first of task switches. */
@@ -443,13 +417,16 @@ static void with_kernel(void)
 
 static const struct ktap_case cases[] = {
 	{ "any branch", any },
-	{ "calls and indirect calls", any_call },
-	{ "returns", any_return },
-	{ "conditional branches", conditional },
-	{ "direct calls", call },
-	{ "indirect calls", indirect_call },
-	{ "indirect jumps", indirect_jump },
-	{ "returns and conditional branches", several },
+	{ "calls and indirect calls",
+	  FILTER(PERF_SAMPLE_BRANCH_ANY_CALL, KIND_BIT(KIND_CALL) | KIND_BIT(KIND_IND_CALL)) },
+	{ "returns", FILTER(PERF_SAMPLE_BRANCH_ANY_RETURN, KIND_BIT(KIND_RETURN)) },
+	{ "conditional branches", FILTER(PERF_SAMPLE_BRANCH_COND, KIND_BIT(KIND_COND)) },
+	{ "direct calls", FILTER(PERF_SAMPLE_BRANCH_CALL, KIND_BIT(KIND_CALL)) },
+	{ "indirect calls", FILTER(PERF_SAMPLE_BRANCH_IND_CALL, KIND_BIT(KIND_IND_CALL)) },
+	{ "indirect jumps", FILTER(PERF_SAMPLE_BRANCH_IND_JUMP, KIND_BIT(KIND_IND_JUMP)) },
+	{ "returns and conditional branches",
+	  FILTER(PERF_SAMPLE_BRANCH_ANY_RETURN | PERF_SAMPLE_BRANCH_COND,
+		 KIND_BIT(KIND_RETURN) | KIND_BIT(KIND_COND)) },
 	{ "no branch is in a transaction on a CPU without transactions", never_in_transactions },
 	{ "LBR call stack: the calls that have not returned", call_stack },
 	{ "LBR call stack beside an event with any branch", call_stack_beside },

@@ -103,7 +103,7 @@ static void *count_exactly(void *arg)
 	return NULL;
 }
 
-static void check_counts(u64 config1)
+static void check_counts(unsigned long config1)
 {
 	struct job jobs[MAX_CPUS];
 	unsigned int cpu, i;
@@ -116,16 +116,6 @@ static void check_counts(u64 config1)
 				      jobs[cpu].run, cpu, pmuv3_kinds[i].each * ITERATIONS,
 				      pmuv3_kinds[i].name,
 				      (unsigned long long)jobs[cpu].counts[i]);
-}
-
-static void counts_everywhere(void)
-{
-	check_counts(0);
-}
-
-static void long_counts_everywhere(void)
-{
-	check_counts(LONG);
 }
 
 static void *sample_everything(void *arg)
@@ -154,7 +144,7 @@ static void *sample_everything(void *arg)
 	return NULL;
 }
 
-static void check_samples(u64 config1)
+static void check_samples(unsigned long config1)
 {
 	const u64 instructions = SAMPLED_ROUNDS * WORK_INSTRUCTIONS;
 	struct job jobs[MAX_CPUS];
@@ -171,16 +161,6 @@ static void check_samples(u64 config1)
 		expect_eq("lost samples and throttling", 0, sum->lost + sum->throttles);
 		expect_eq("samples out of order", 0, sum->backwards);
 	}
-}
-
-static void samples_everywhere(void)
-{
-	check_samples(0);
-}
-
-static void long_samples_everywhere(void)
-{
-	check_samples(LONG);
 }
 
 /*
@@ -212,15 +192,16 @@ static void beyond_32_bits(void)
 }
 
 static const struct ktap_case cases[] = {
-	{ "every CPU counts at once, 20 times", counts_everywhere },
-	{ "every CPU samples at once", samples_everywhere },
+	{ "every CPU counts at once, 20 times", .run_with = check_counts, .value = 0 },
+	{ "every CPU samples at once", .run_with = check_samples, .value = 0 },
 };
 
 const struct ktap_list pmuv3_everywhere_cases = { cases, ARRAY_SIZE(cases) };
 
 static const struct ktap_case long_cases[] = {
-	{ "every CPU counts in 64 bits at once, 20 times", long_counts_everywhere },
-	{ "every CPU samples in 64 bits at once", long_samples_everywhere },
+	{ "every CPU counts in 64 bits at once, 20 times",
+	  .run_with = check_counts, .value = LONG },
+	{ "every CPU samples in 64 bits at once", .run_with = check_samples, .value = LONG },
 	{ "a period beyond 32 bits", beyond_32_bits },
 };
 

@@ -47,7 +47,7 @@ static unsigned int times = 1;
 #define TIMES_LONG		4
 #define SAMPLES_LONG		100000
 
-static void each_event(bool large)
+static void each_event(unsigned long large)
 {
 	struct check c = { .precise = 2, .large = large };
 
@@ -56,16 +56,6 @@ static void each_event(bool large)
 		c.period = c.what == INSTRUCTIONS || c.what == CYCLES ? SHORT : SHORT / 8;
 		check(&c);
 	}
-}
-
-static void gathered(void)
-{
-	each_event(true);
-}
-
-static void interrupting(void)
-{
-	each_event(false);
 }
 
 /* Without registers: all samples have the same length. */
@@ -394,9 +384,10 @@ static void hundred_thousand(void)
 }
 
 static const struct ktap_case cases[] = {
-	{ "large PEBS: at the instruction, with its registers and address", gathered },
+	{ "large PEBS: at the instruction, with its registers and address",
+	  .run_with = each_event, .value = true },
 	{ "one record per interrupt: at the instruction, with its registers and address",
-	  interrupting },
+	  .run_with = each_event, .value = false },
 	{ "large PEBS: without registers", placed },
 	{ "a buffer that is full", lost },
 	{ "short and long periods", periods },

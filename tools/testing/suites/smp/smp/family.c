@@ -31,20 +31,24 @@ static void fork_tree(unsigned int depth)
 			waitpid(children[i], NULL, 0);
 }
 
-static void check_fork_tree(u64 period, bool on_cpus)
+/* A tree whose events sample; one with an event for each CPU */
+#define SAMPLING	1
+#define ON_CPUS		2
+
+static void check_fork_tree(unsigned long how)
 {
 	struct event_times times, last[MAX_CPUS] = { 0 };
 	struct perf_event_attr attr;
 	int fds[MAX_CPUS], round;
-	unsigned int i, nr = on_cpus ? smp_cpus : 1;
+	unsigned int i, nr = how & ON_CPUS ? smp_cpus : 1;
 	u64 sum = 0;
 
 	for (i = 0; i < nr; i++) {
 		attr_init(&attr, ARCH_EVENT_CYCLES);
 		attr.inherit = 1;
-		attr.sample_period = period;
+		attr.sample_period = how & SAMPLING ? PERIOD : 0;
 		attr.read_format = FORMAT_TIMES;
-		fds[i] = event_open(&attr, 0, on_cpus ? (int)i : -1, -1, 0);
+		fds[i] = event_open(&attr, 0, how & ON_CPUS ? (int)i : -1, -1, 0);
 		if (fds[i] < 0) {
 			ktap_fail("open: got %s", strerror(-fds[i]));
 			close_all(fds, i);
@@ -67,21 +71,6 @@ static void check_fork_tree(u64 period, bool on_cpus)
 	}
 	expect_ne("count of all generations", 0, sum);
 	close_all(fds, nr);
-}
-
-static void fork_tree_counting(void)
-{
-	check_fork_tree(0, false);
-}
-
-static void fork_tree_sampling(void)
-{
-	check_fork_tree(PERIOD, false);
-}
-
-static void fork_tree_on_cpus(void)
-{
-	check_fork_tree(PERIOD, true);
 }
 
 /* Close the event while its inherited copies in children exist. */
@@ -196,9 +185,10 @@ static void open_on_the_dying(void)
 }
 
 static const struct ktap_case cases[] = {
-	{ "inherited by grandchildren, counting", fork_tree_counting },
-	{ "inherited by grandchildren, sampling", fork_tree_sampling },
-	{ "inherited by grandchildren, on every CPU", fork_tree_on_cpus },
+	{ "inherited by grandchildren, counting", .run_with = check_fork_tree, .value = 0 },
+	{ "inherited by grandchildren, sampling", .run_with = check_fork_tree, .value = SAMPLING },
+	{ "inherited by grandchildren, on every CPU",
+	  .run_with = check_fork_tree, .value = SAMPLING | ON_CPUS },
 	{ "closed while children live", close_under_children },
 	{ "execs while sampling", exec_while_sampling },
 	{ "opened on a task that ends", open_on_the_dying },
