@@ -5,7 +5,7 @@
  *
  * The module parameter start_near_wrap makes every counting event start that many events below a
  * wrap, again and again. So a loop of ten million instructions crosses several wraps. pmu-validate
- * judges the counts. For the exact lane.
+ * judges the counts. Without the parameter one long loop crosses one wrap. For the exact lane.
  */
 #include <string.h>
 #include <unistd.h>
@@ -119,6 +119,60 @@ static void narrow_counters_interrupt(void)
 	close(fd);
 }
 
+/* Count more than 2^32 instructions, on one counter of each type at once. */
+static void past_32_bits(void)
+{
+	const unsigned long iterations = (1UL << 32) / LOOP_INSNS + 12345;
+	/* In memory, so that loading either takes the same instructions */
+	volatile unsigned long loops[2] = { 1, iterations };
+	int fds[3] = { -1, -1, -1 }, cpu[2];
+	struct perf_event_attr attr;
+	u64 base[3], count, least;
+	unsigned int i;
+
+	/* Events of the CPU keep their counters, and nobody reads them, while the tasks switch. */
+	for (i = 0; i < 2; i++) {
+		attr_init(&attr, i ? ARCH_EVENT_INSTRUCTIONS :
+			  ARCH_EVENT_CYCLES);
+		cpu[i] = event_open(&attr, -1, 0, -1, 0);
+		if (cpu[i] < 0)
+			ktap_fail("open on CPU 0: got %s", strerror(-cpu[i]));
+	}
+	for (i = 0; i < 3; i++) {
+		attr_init(&attr, i == 1 ? ARCH_EVENT_INSTRUCTIONS :
+			  ARCH_EVENT_CYCLES);
+		attr.disabled = i == 0;
+		fds[i] = event_open_self(&attr, i ? fds[0] : -1);
+		if (fds[i] < 0)
+			goto out;
+	}
+	event_enable(fds[0]);
+	known_loop(loops[0]);
+	event_disable(fds[0]);
+	for (i = 0; i < 3; i++)
+		base[i] = event_read(fds[i]);
+	ioctl(fds[0], PERF_EVENT_IOC_RESET, PERF_IOC_FLAG_GROUP);
+	for (i = 0; i < 2; i++)
+		event_enable(cpu[i]);
+	event_enable(fds[0]);
+	known_loop(loops[1]);
+	event_disable(fds[0]);
+	for (i = 0; i < 2; i++)
+		event_disable(cpu[i]);
+	for (i = 0; i < 3; i++) {
+		count = event_read(fds[i]);
+		expect_eq("counts of the loop", (i == 1 ? LOOP_INSNS : target.loop_cycles) *
+			  (iterations - 1), count - base[i]);
+	}
+	for (i = 0; i < 2; i++) {
+		least = (i ? LOOP_INSNS : target.loop_cycles) * iterations;
+		expect_range("counts of the CPU", least, least + 1000000, event_read(cpu[i]));
+	}
+out:
+	close_all(cpu, 2);
+	close_all(fds, 3);
+}
+
 static const struct ktap_case cases[] = {
 	{ "64-bit cycles", long_cycles },
 	{ "cycles on an event counter", cycles_on_event_counter },
@@ -126,8 +180,14 @@ static const struct ktap_case cases[] = {
 	{ "narrow counters interrupt at each wrap", narrow_counters_interrupt },
 };
 
+static const struct ktap_case hard_cases[] = {
+	{ "2^32 instructions", past_32_bits },
+};
+
 int main(int argc, char **argv)
 {
 	target_init(argc, argv);
-	return ktap_run(cases, ARRAY_SIZE(cases));
+	if (read_number(PARAMETER) > 0)
+		return ktap_run(cases, ARRAY_SIZE(cases));
+	return ktap_run(hard_cases, ARRAY_SIZE(hard_cases));
 }
