@@ -185,12 +185,19 @@ static inline void corepmu_perf_prepare_same(struct perf_event_header *header,
 
 /* From arch/x86/events/perf_event.h, which a module cannot include */
 void intel_pt_interrupt(void);
+int intel_bts_interrupt(void);
+void intel_bts_disable_local(void);
+void intel_bts_enable_local(void);
 int x86_add_exclusive(unsigned int what);
 void x86_del_exclusive(unsigned int what);
 
 int corepmu_has_builtin_pmu(void);
 bool corepmu_has_trace_interrupt(void);
 void corepmu_trace_interrupt(void);
+bool corepmu_has_bts_interrupt(void);
+void corepmu_bts_pause(void);
+int corepmu_bts_interrupt(void);
+void corepmu_bts_resume(void);
 
 #endif /* CONFIG_X86 */
 

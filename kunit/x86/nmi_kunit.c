@@ -176,6 +176,71 @@ static void x86_passes_trace_on(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, b->nr_samples, 1);
 }
 
+/* Overflow and full trace buffer in one NMI, and a full buffer by itself */
+static void fill_bts(struct fixture *b)
+{
+	struct perf_event *event = fixture_event(b, PERF_COUNT_HW_BRANCH_INSTRUCTIONS, 100);
+
+	KUNIT_EXPECT_EQ(b->test, fixture_add(event, PERF_EF_START), 0);
+	x86_model_hold(true);
+	x86_model_fill_bts();
+	fixture_run(b, TESTBED_BRANCHES, 100);
+	x86_model_hold(false);
+	KUNIT_EXPECT_EQ(b->test, b->nr_samples, 1);
+	fixture_remove(event);
+}
+
+/*
+ * The interrupt of intel_bts has no status bit: intel_bts sees each NMI, with its trace paused. The
+ * trace goes on afterwards, and its next interrupt arrives.
+ */
+static void x86_passes_bts_on(struct kunit *test)
+{
+	struct fixture *b = fixture_start_on(test, "intel-v4");
+	struct x86_model *m = this_cpu_ptr(&x86_model_state);
+	unsigned int i;
+
+	fill_bts(b);
+	KUNIT_EXPECT_FALSE(test, x86_model_bts_full);
+	KUNIT_EXPECT_TRUE(test, x86_model_bts_runs);
+	for (i = 0; i < 2; i++) {
+		unsigned int nmis = m->nmis;
+
+		x86_model_fill_bts();
+		KUNIT_EXPECT_EQ(test, m->nmis, nmis + 1);
+		KUNIT_EXPECT_FALSE(test, x86_model_bts_full);
+		KUNIT_EXPECT_TRUE(test, x86_model_bts_runs);
+	}
+	KUNIT_EXPECT_EQ(test, m->unknown_nmis, 0);
+}
+
+/* Coexist mode, kernels without intel_bts, and a CPU without branch traces */
+static void x86_leaves_bts(struct kunit *test)
+{
+	static const struct {
+		const char *testbed;
+		bool no_bts;
+		bool pti;
+	} table[] = {
+		{ "intel-v4-beside" }, { "intel-v4", true }, { "intel-v4", false, true }, { "intel-skl" },
+	};
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(table); i++) {
+		struct fixture *b;
+
+		x86_model_no_bts = table[i].no_bts;
+		x86_model_pti = table[i].pti;
+		b = fixture_start_on(test, table[i].testbed);
+		x86_model_no_bts = false;
+		x86_model_pti = false;
+		fill_bts(b);
+		KUNIT_EXPECT_TRUE_MSG(test, x86_model_bts_full, "%s", table[i].testbed);
+		KUNIT_EXPECT_TRUE(test, x86_model_bts_runs);
+		fixture_end(b);
+	}
+}
+
 static struct fixture *read_fixture;
 static unsigned int read_late;
 
@@ -282,6 +347,8 @@ static struct kunit_case nmi_cases[] = {
 	KUNIT_CASE(x86_sticky_status),
 	KUNIT_CASE(x86_leaves_trace_status),
 	KUNIT_CASE(x86_passes_trace_on),
+	KUNIT_CASE(x86_passes_bts_on),
+	KUNIT_CASE(x86_leaves_bts),
 	KUNIT_CASE(x86_read_and_overflow),
 	KUNIT_CASE(x86_read_then_overflow),
 	KUNIT_CASE(x86_read_then_late_nmi),

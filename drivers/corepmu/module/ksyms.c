@@ -54,7 +54,11 @@ static bool has_sched_cb, has_callchain;
 
 DEFINE_STATIC_CALL_NULL(corepmu_trace, intel_pt_interrupt);
 
-static bool has_trace_interrupt;
+DEFINE_STATIC_CALL_RET0(corepmu_bts, intel_bts_interrupt);
+DEFINE_STATIC_CALL_NULL(corepmu_bts_off, intel_bts_disable_local);
+DEFINE_STATIC_CALL_NULL(corepmu_bts_on, intel_bts_enable_local);
+
+static bool has_trace_interrupt, has_bts_interrupt;
 
 /* Key of perf core's static call __perf_guest_handle_intel_pt_intr, or NULL */
 static const struct static_call_key *guest_trace;
@@ -72,9 +76,34 @@ static void __corepmu_init corepmu_resolve_for_trace(void)
 	has_trace_interrupt = true;
 }
 
+/*
+ * Find the functions of the PMU intel_bts. Before Linux 6.16 that PMU does not exist without the
+ * built-in driver.
+ */
+static void __corepmu_init corepmu_resolve_for_bts(void)
+{
+	unsigned long interrupt, off, on;
+
+	if (!COMPAT_HAVE_BTS_ALONE)
+		return;
+	interrupt = corepmu_find_symbol("intel_bts_interrupt");
+	off = corepmu_find_symbol("intel_bts_disable_local");
+	on = corepmu_find_symbol("intel_bts_enable_local");
+	if (!interrupt || !off || !on)
+		return;
+	static_call_update(corepmu_bts, (typeof(intel_bts_interrupt) *)interrupt);
+	static_call_update(corepmu_bts_off, (typeof(intel_bts_disable_local) *)off);
+	static_call_update(corepmu_bts_on, (typeof(intel_bts_enable_local) *)on);
+	has_bts_interrupt = true;
+}
+
 #else
 
 static void __corepmu_init corepmu_resolve_for_trace(void)
+{
+}
+
+static void __corepmu_init corepmu_resolve_for_bts(void)
 {
 }
 
@@ -273,6 +302,7 @@ int __corepmu_init corepmu_resolve_symbols(void)
 	corepmu_resolve_for_branches();
 	corepmu_resolve_for_precise();
 	corepmu_resolve_for_trace();
+	corepmu_resolve_for_bts();
 	corepmu_resolve_output();
 
 	return 0;
@@ -322,6 +352,49 @@ static void trace_interrupt(void)
 	static_call(corepmu_trace)();
 }
 
+/**
+ * corepmu_has_bts_interrupt() - check whether the driver can pass on intel_bts' interrupts
+ *
+ * Return: true if the functions of intel_bts were found, and intel_bts exists without the built-in
+ * driver
+ */
+bool __corepmu_init corepmu_has_bts_interrupt(void)
+{
+	return has_bts_interrupt;
+}
+
+/**
+ * corepmu_bts_pause() - stop this CPU's branch trace until corepmu_bts_resume()
+ *
+ * Only if corepmu_has_bts_interrupt(), as the next two functions. From the NMI handler.
+ */
+void corepmu_bts_pause(void)
+{
+	static_call(corepmu_bts_off)();
+}
+
+/**
+ * corepmu_bts_interrupt() - pass an NMI on to the PMU intel_bts
+ *
+ * From the NMI handler, while the branch trace is paused.
+ *
+ * Return: 1 if the NMI is from intel_bts, else 0
+ */
+int corepmu_bts_interrupt(void)
+{
+	return static_call(corepmu_bts)();
+}
+
+/**
+ * corepmu_bts_resume() - undo corepmu_bts_pause(), unless intel_bts has run out of space
+ *
+ * From the NMI handler.
+ */
+void corepmu_bts_resume(void)
+{
+	static_call(corepmu_bts_on)();
+}
+
 #else
 
 DECLARE_STATIC_CALL(x86_pmu_handle_irq, int (struct pt_regs *regs));
@@ -345,6 +418,28 @@ static void trace_interrupt(void)
 {
 	if (IS_ENABLED(CONFIG_CPU_SUP_INTEL))
 		intel_pt_interrupt();
+}
+
+bool __corepmu_init corepmu_has_bts_interrupt(void)
+{
+	return COMPAT_HAVE_BTS_ALONE && IS_ENABLED(CONFIG_CPU_SUP_INTEL);
+}
+
+void corepmu_bts_pause(void)
+{
+	if (IS_ENABLED(CONFIG_CPU_SUP_INTEL))
+		intel_bts_disable_local();
+}
+
+int corepmu_bts_interrupt(void)
+{
+	return IS_ENABLED(CONFIG_CPU_SUP_INTEL) ? intel_bts_interrupt() : 0;
+}
+
+void corepmu_bts_resume(void)
+{
+	if (IS_ENABLED(CONFIG_CPU_SUP_INTEL))
+		intel_bts_enable_local();
 }
 
 #endif /* MODULE */

@@ -14,6 +14,10 @@
  * intel_pt_interrupt() if the status says so (Trace_ToPA_PMI), unless KVM takes the interrupt for a
  * guest. In replace mode this driver does the same. In coexist mode, or if the kernel lacks that
  * function, this driver leaves the bit alone.
+ *
+ * The PMU intel_bts uses the same interrupt, too, without a status bit. The built-in driver asks
+ * intel_bts in every NMI, and pauses the branch trace meanwhile (intel_pmu_handle_irq()). In
+ * replace mode this driver does the same.
  */
 #define pr_fmt(fmt) "corepmu: " fmt
 
@@ -242,6 +246,22 @@ static int x86_handle_nmi(unsigned int type, struct pt_regs *regs)
 	return handled;
 }
 
+/*
+ * In place of x86_handle_nmi() where intel_bts may trace. An overflow and a full trace buffer count
+ * as one: the first masks LVTPC, so that the second raises no NMI of its own.
+ */
+static int handle_nmi_with_bts(unsigned int type, struct pt_regs *regs)
+{
+	int traced, handled;
+
+	corepmu_bts_pause();
+	traced = corepmu_bts_interrupt();
+	handled = x86_handle_nmi(type, regs);
+	corepmu_bts_resume();
+
+	return handled ?: traced;
+}
+
 /**
  * x86_irq_learn() - check whether a PMI has masked LVTPC, and then unmask LVTPC in every NMI
  * @cpuc: state of this CPU, which has just had a PMI
@@ -324,6 +344,13 @@ static bool has_builtin_traces(const struct x86_desc *desc)
 	       (boot_cpu_has(X86_FEATURE_INTEL_PT) || boot_cpu_has(X86_FEATURE_BTS));
 }
 
+/* With page table isolation there is no PMU intel_bts: bts_init() in arch/x86/events/intel/bts.c. */
+static bool __corepmu_init passes_bts_on(const struct x86_desc *desc)
+{
+	return !desc->shares_counters && boot_cpu_has(X86_FEATURE_BTS) &&
+	       !boot_cpu_has(X86_FEATURE_PTI) && corepmu_has_bts_interrupt();
+}
+
 /**
  * x86_nmi_init() - register the NMI handler
  * @desc: description of one of the PMUs
@@ -341,7 +368,10 @@ int __corepmu_init x86_nmi_init(const struct x86_desc *desc)
 	 * acknowledges the overflows of all counters (intel_pmu_handle_irq() in
 	 * arch/x86/events/intel/core.c).
 	 */
-	ret = compat_register_pmi_handler(x86_handle_nmi, NMI_FLAG_FIRST, "corepmu");
+	if (passes_bts_on(desc))
+		ret = compat_register_pmi_handler(handle_nmi_with_bts, NMI_FLAG_FIRST, "corepmu");
+	else
+		ret = compat_register_pmi_handler(x86_handle_nmi, NMI_FLAG_FIRST, "corepmu");
 	if (ret)
 		goto out;
 	if (has_builtin_traces(desc)) {

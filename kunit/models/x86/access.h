@@ -34,6 +34,7 @@
 #define X86_FEATURE_HYPERVISOR		(4 * 32 + 31)
 #define X86_FEATURE_SVM			(6 * 32 + 2)
 #define X86_FEATURE_PERFCTR_CORE	(6 * 32 + 23)
+#define X86_FEATURE_PTI			(7 * 32 + 11)
 #define X86_FEATURE_AVX_VNNI		(12 * 32 + 4)
 #define X86_FEATURE_XENPV		(8 * 32 + 16)
 #define X86_FEATURE_HLE			(9 * 32 + 4)
@@ -54,6 +55,10 @@
 int corepmu_has_builtin_pmu(void);
 bool corepmu_has_trace_interrupt(void);
 void corepmu_trace_interrupt(void);
+bool corepmu_has_bts_interrupt(void);
+void corepmu_bts_pause(void);
+int corepmu_bts_interrupt(void);
+void corepmu_bts_resume(void);
 
 #include <corepmu/ksyms.h>
 #include <corepmu/pmu.h>

@@ -280,6 +280,22 @@ void x86_model_spurious_nmi(void)
 }
 
 /**
+ * x86_model_fill_bts() - have the branch trace reach its threshold, which raises a PMI
+ */
+void x86_model_fill_bts(void)
+{
+	struct x86_model *m = this_cpu_ptr(&x86_model_state);
+	unsigned long flags;
+
+	local_irq_save(flags);
+	x86_model_bts_full = true;
+	raise_pmi(m);
+	if (m->pending && !m->hold)
+		take_nmi(m, false);
+	local_irq_restore(flags);
+}
+
+/**
  * x86_model_hold() - hold NMIs back
  * @hold: false: take a pending NMI, in the kernel
  */

@@ -32,7 +32,7 @@
  * @any: AnyThread: counters can count both hyperthreads (Intel, version 3)
  * @rtm: the CPU has transactions
  * @bare: not a virtual machine: X86_FEATURE_HYPERVISOR is 0
- * @trace: the CPU has Intel PT
+ * @trace: the CPU has Intel PT and branch traces (BTS)
  * @virt: the CPU can run guests
  * @amx: the CPU has AMX, and AVX-VNNI
  * @hybrid: the machine has CPUs of several types

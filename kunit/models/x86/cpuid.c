@@ -38,8 +38,11 @@ bool x86_model_has(unsigned int feature)
 		return cpu->amx;
 	case X86_FEATURE_RTM:
 		return cpu->rtm;
+	case X86_FEATURE_BTS:
 	case X86_FEATURE_INTEL_PT:
 		return cpu->trace;
+	case X86_FEATURE_PTI:
+		return x86_model_pti;
 	case X86_FEATURE_TSX_FORCE_ABORT:
 		return cpu->tsx_force_abort;
 	case X86_FEATURE_RTM_ALWAYS_ABORT:

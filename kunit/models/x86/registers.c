@@ -43,6 +43,12 @@ bool x86_model_no_msrs;
 bool x86_model_no_trace;
 /* Number of interrupts that the driver has passed to the handler of Intel PT */
 unsigned int x86_model_traced;
+/* The kernel has no PMU intel_bts. */
+bool x86_model_no_bts;
+/* The kernel has its page tables isolated. */
+bool x86_model_pti;
+/* A branch trace runs; its buffer has reached the interrupt threshold. */
+bool x86_model_bts_runs, x86_model_bts_full;
 /* Cores have several hardware threads. */
 bool x86_model_threads;
 /* User registers while a task enters the kernel */
@@ -94,6 +100,50 @@ bool corepmu_has_trace_interrupt(void)
 void corepmu_trace_interrupt(void)
 {
 	x86_model_traced++;
+}
+
+/**
+ * corepmu_has_bts_interrupt() - replaces the function of ksyms.c
+ *
+ * Return: the value that the test has set
+ */
+bool corepmu_has_bts_interrupt(void)
+{
+	return !x86_model_no_bts;
+}
+
+/**
+ * corepmu_bts_pause() - replaces the function of ksyms.c
+ */
+void corepmu_bts_pause(void)
+{
+	x86_model_bts_runs = false;
+}
+
+/**
+ * corepmu_bts_interrupt() - replaces the function of ksyms.c
+ *
+ * intel_bts moves the threshold of a full buffer only while the trace is paused
+ * (intel_bts_interrupt() in arch/x86/events/intel/bts.c).
+ *
+ * Return: 1 if the buffer was full
+ */
+int corepmu_bts_interrupt(void)
+{
+	bool full = x86_model_bts_full && !x86_model_bts_runs;
+
+	if (full)
+		x86_model_bts_full = false;
+
+	return full;
+}
+
+/**
+ * corepmu_bts_resume() - replaces the function of ksyms.c
+ */
+void corepmu_bts_resume(void)
+{
+	x86_model_bts_runs = true;
 }
 
 /* Functions that the driver calls */
@@ -348,6 +398,8 @@ void x86_model_power_on(const struct x86_model_cpu *cpu)
 	x86_model_xen_pv = false;
 	x86_model_no_msrs = false;
 	x86_model_traced = 0;
+	x86_model_bts_runs = true;
+	x86_model_bts_full = false;
 	x86_model_threads = false;
 	x86_model_cores = false;
 	x86_model_user_power_on();
