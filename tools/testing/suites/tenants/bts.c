@@ -8,15 +8,22 @@
  * and intel_bts share the debug store; corepmu does not.
  */
 #include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include "ring.h"
 
 #define BTS		"/sys/bus/event_source/devices/intel_bts/type"
 
+#define TRACING		"/sys/kernel/tracing/"
+
 #define PERIOD		10007
 #define ITERATIONS	200000
 #define RING_PAGES	16
+#define AUX_PAGES	4
 #define ROUNDS		3
 
 static int bts_type;
@@ -152,6 +159,112 @@ static void plain(void)
 	close_fd(bts);
 }
 
+/*
+ * map_trace() - map the buffer of an event of intel_bts, as perf record does
+ *
+ * Return: the buffer, or NULL with which the running test has failed.
+ */
+static void *map_trace(struct ring *ring, int bts)
+{
+	struct perf_event_mmap_page *page;
+	void *aux;
+
+	if (ring_map(ring, bts, RING_PAGES))
+		return NULL;
+	page = ring->page;
+	page->aux_offset = ring->length;
+	page->aux_size = AUX_PAGES * getpagesize();
+	aux = mmap(NULL, page->aux_size, PROT_READ | PROT_WRITE, MAP_SHARED, bts, page->aux_offset);
+	expect_true("mmap of the trace's buffer", aux != MAP_FAILED);
+
+	return aux == MAP_FAILED ? NULL : aux;
+}
+
+/*
+ * The virtual PMU writes no branch trace, but intel_bts sets its bits in IA32_DEBUGCTL, and pauses
+ * the trace in each overflow interrupt.
+ */
+static void samples_beside_trace(void)
+{
+	struct perf_event_attr attr;
+	struct ring ring = { 0 }, trace = { 0 };
+	struct ring_sum sum = { 0 };
+	int bts = open_bts(), fd;
+	void *aux;
+
+	expect_true("intel_bts", bts >= 0);
+	if (bts < 0)
+		return;
+	attr_init(&attr, ARCH_EVENT_INSTRUCTIONS);
+	attr.sample_period = PERIOD;
+	attr.sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_TID;
+	fd = event_open_self(&attr, -1);
+	aux = map_trace(&trace, bts);
+	if (fd >= 0 && aux && !ring_map(&ring, fd, RING_PAGES)) {
+		expect_samples("before", fd, &ring, &sum, &attr);
+		event_enable(bts);
+		expect_samples("during the trace", fd, &ring, &sum, &attr);
+		event_disable(bts);
+		expect_samples("after it", fd, &ring, &sum, &attr);
+		ring_unmap(&ring);
+	}
+	if (aux)
+		munmap(aux, trace.page->aux_size);
+	ring_unmap(&trace);
+	close_fd(fd);
+	close(bts);
+}
+
+static void write_trace_file(const char *file, const char *text)
+{
+	int fd = open(file, O_WRONLY | O_TRUNC);
+
+	expect_true(file, fd >= 0 && write(fd, text, strlen(text)) == (ssize_t)strlen(text));
+	close_fd(fd);
+}
+
+static unsigned int traced_calls(const char *function)
+{
+	FILE *file = fopen(TRACING "trace", "r");
+	unsigned int calls = 0;
+	char line[256];
+
+	expect_true("the trace", file);
+	while (file && fgets(line, sizeof(line), file))
+		calls += line[0] != '#' && strstr(line, function);
+	if (file)
+		fclose(file);
+
+	return calls;
+}
+
+/* An interrupt of intel_bts has no status bit: intel_bts must see the NMIs of all events. */
+static void interrupts_passed_on(void)
+{
+	struct perf_event_attr attr;
+	struct ring_sum sum = { 0 };
+	struct ring ring = { 0 };
+	int fd;
+
+	attr_init(&attr, ARCH_EVENT_INSTRUCTIONS);
+	attr.sample_period = PERIOD;
+	attr.sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_TID;
+	fd = event_open_self(&attr, -1);
+	if (fd < 0)
+		return;
+	if (!ring_map(&ring, fd, RING_PAGES)) {
+		write_trace_file(TRACING "set_ftrace_filter", "intel_bts_interrupt");
+		write_trace_file(TRACING "current_tracer", "function");
+		expect_samples("while traced", fd, &ring, &sum, &attr);
+		expect_range("calls of intel_bts_interrupt()", sum.samples, 2 * sum.samples + 10,
+			     traced_calls("intel_bts_interrupt"));
+		write_trace_file(TRACING "current_tracer", "nop");
+		write_trace_file(TRACING "set_ftrace_filter", "");
+		ring_unmap(&ring);
+	}
+	close(fd);
+}
+
 static const struct ktap_case cases[] = {
 	{ "an event of intel_bts costs precise events no sample",
 	  .run_with = samples_beside, .value = true },
@@ -162,6 +275,8 @@ static const struct ktap_case cases[] = {
 	{ "branch records and intel_bts exclude each other, in either order",
 	  .run_with = exclude, .value = false },
 	{ "an event without either counts beside intel_bts", plain },
+	{ "an event without either samples beside a trace of intel_bts", samples_beside_trace },
+	{ "intel_bts sees the interrupts of other events", interrupts_passed_on },
 };
 
 int main(int argc, char **argv)
