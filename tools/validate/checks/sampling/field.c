@@ -482,7 +482,7 @@ static const struct check checks[] = {
 	  chain_parts, NEED_SAMPLING | NEED_KERNEL },
 	{ "field", "REGS_USER",
 	  MAN "PERF_SAMPLE_REGS_USER: \"Records the current user-level CPU register state (the values in the process before the kernel was called).\"",
-	  user_registers, NEED_SAMPLING, ON_USER | ON_OVERFLOWS },
+	  user_registers, NEED_SAMPLING, ON_MODES | ON_OVERFLOWS },
 	{ "field", "REGS_INTR",
 	  MAN "PERF_SAMPLE_REGS_INTR: \"Records a subset of the current CPU register state as specified by sample_regs_intr.\"",
 	  interrupted_registers, NEED_SAMPLING, ON_MODES | ON_OVERFLOWS },
