@@ -38,7 +38,7 @@
 #error "corepmu needs Linux 6.1 or newer"
 #endif
 
-/* The newest kernel that was tested is 7.3; module/main.c says when this is newer. */
+/* The newest kernel that was tested is 7.3: on a newer one module/main.c logs a message. */
 #define COMPAT_NEWER_THAN_TESTED	(LINUX_VERSION_CODE >= KERNEL_VERSION(7, 4, 0))
 
 #ifndef COMPAT_HAVE_PMU_FILTER

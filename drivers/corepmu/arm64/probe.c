@@ -186,7 +186,7 @@ static int pmuv3_add(struct pmuv3 *pmuv3)
 		pr_info("overflow interrupts are NMIs\n");
 	nmi_used |= pmuv3->nmi;
 
-	/* The PMU type that the user asked for is the first PMU's. */
+	/* The parameter type= sets the PMU type of the first PMU only. */
 	pmuv3->pmu->secondary = nr_added;
 	ret = corepmu_register(pmuv3->pmu);
 	if (ret)

@@ -277,8 +277,8 @@ static int user_access_handler(compat_ctl_table *table, int write, void *buffer,
 		goto out;
 
 	/*
-	 * corepmu_enable() calls rdpmc_switch() only while corepmu_rdpmc_in_use is set. When this
-	 * clears it, corepmu_rdpmc_refresh() removes the access on all CPUs.
+	 * corepmu_enable() calls rdpmc_switch() only while corepmu_rdpmc_in_use is set. When the
+	 * flag is cleared, corepmu_rdpmc_refresh() removes the access on all CPUs.
 	 */
 	WRITE_ONCE(corepmu_rdpmc_allowed, perf_user_access);
 	WRITE_ONCE(corepmu_rdpmc_in_use, perf_user_access);

@@ -22,12 +22,12 @@
 u64 corepmu_start_near_wrap;
 
 /*
- * Set the counter to overflow with its next count: the period has ended, and an NMI missed its end.
- * The race: a reader updates prev_count; an NMI comes before the reader adds the counts. The NMI
- * takes the period for unfinished, and sets the counter to a remainder without the reader's counts.
+ * Set the counter to overflow with its next count, since the period has ended without a sample. The
+ * race: CPU A, a reader, updates prev_count; an NMI for the overflow comes before CPU A adds the
+ * counts. Without these counts period_left is too high: the NMI emits no sample.
  *
- * An NMI for an overflow before the stop may come late: between the writes of prev_count and the
- * counter. So the event is marked stopped meanwhile, and the late NMI ignores the event.
+ * The NMI of another overflow may come late, between the writes of prev_count and of the counter.
+ * So this function marks the event as stopped meanwhile: the late NMI leaves the event alone.
  */
 static void overflow_soon(struct corepmu_cpu *cpuc, struct perf_event *event)
 {

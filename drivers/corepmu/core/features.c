@@ -3,8 +3,9 @@
  * corepmu: features of events: call the functions of the features that an event or a CPU has
  *
  * An event has a flag for each of its features. Some features start and stop with the PMU:
- * corepmu_cpu.feature_users counts the events on the CPU that have such a feature. Functions visit
- * features in the order of their numbers. Without a feature none of these functions is called.
+ * corepmu_cpu.feature_users counts the events on the CPU that have such a feature. A start goes
+ * through the features in the order of their numbers, a stop in the opposite order. For an event or
+ * a CPU without features none of these functions is called.
  *
  * Each function of a hot path is a static call for each feature, since an indirect call costs more
  * than most of the features' functions.

@@ -124,7 +124,7 @@ static u64 measured_period(const struct perf_event *event, u64 running)
 
 /*
  * Change the length of the current period to @period. The period keeps the counts from before the
- * change, and its sample includes them. Return how many events are left of the period.
+ * change, and its sample includes them. Return how many counts are left of the period.
  */
 static s64 change_period(struct hw_perf_event *hwc, u64 period)
 {
@@ -142,7 +142,7 @@ static s64 change_period(struct hw_perf_event *hwc, u64 period)
 
 /*
  * The clock of a cgroup's events is private to perf core, so that their rate is unknown. Their
- * period is a guess, and perf core adjusts it. Return how many events are left of the period.
+ * period is a guess, and perf core adjusts it. Return how many counts are left of the period.
  */
 static noinline s64 guess_period(struct perf_event *event)
 {
@@ -160,7 +160,7 @@ static noinline s64 guess_period(struct perf_event *event)
  * The counter is about to be set: the event has been placed, a tick has restarted the event, or a
  * probe has overflowed. IRQs off, or NMI.
  *
- * Return: the number of events after which the counter is to overflow
+ * Return: the number of counts after which the counter is to overflow
  */
 s64 corepmu_freq_find(struct perf_event *event)
 {
@@ -206,7 +206,7 @@ void corepmu_freq_probe(struct corepmu_cpu *cpuc, struct perf_event *event)
  * frequency (PERF_EVENT_IOC_PERIOD). The new frequency scales the period: half the frequency,
  * twice the period. IRQs off, or NMI.
  *
- * Return: the number of events after which the counter is to overflow
+ * Return: the number of counts after which the counter is to overflow
  */
 s64 corepmu_freq_restart(struct perf_event *event)
 {

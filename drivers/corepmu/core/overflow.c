@@ -236,7 +236,8 @@ void corepmu_limiter_exclude_irq(struct corepmu_cpu *cpuc)
 	u64 took = sched_clock() - cpuc->overflow_start;
 
 	/*
-	 * Subtract what corepmu_limiter_account() adds later: the whole time, at most max_irq_ns.
+	 * corepmu_limiter_account() later adds the time of the whole interrupt, at most max_irq_ns:
+	 * subtract the time so far.
 	 */
 	cpuc->limiter.busy_ns -= min(took, cpuc->limiter.max_irq_ns);
 }

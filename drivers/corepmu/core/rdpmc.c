@@ -141,8 +141,9 @@ void corepmu_rdpmc_refresh(void)
  *
  * Overflows update a mapped page. Exception: a per-task event that user space may read, if another
  * task has mapped the page. The other task cannot read the counter, which the event has only while
- * its own task runs. If user space may not read the event, any task takes offset for its count. The
- * built-in drivers update the page at every overflow. Process context, mmap_lock held for writing.
+ * its own task runs. If user space may not read the counter, any task takes the page's offset for
+ * the event's count. The built-in drivers update the page at every overflow. Process context,
+ * mmap_lock held for writing.
  */
 void corepmu_event_mapped(struct perf_event *event, struct mm_struct *mm)
 {

@@ -94,7 +94,7 @@ void __corepmu_probe corepmu_stale_pmus_redirect(struct corepmu *pmu)
 	struct corepmu_stale_pmu *stale;
 
 	list_for_each_entry(stale, stale_pmus, node) {
-		/* The previous load left functions of the kernel here, or none. */
+		/* An unload has set these to the kernel's perf_pmu_nop_void(), if it was found. */
 		WRITE_ONCE(stale->pmu->pmu_enable, stale_pmu_nop);
 		WRITE_ONCE(stale->pmu->pmu_disable, stale_pmu_nop);
 		WRITE_ONCE(stale->pmu->pmu_cpu_context, pmu->perf_pmu.pmu_cpu_context);

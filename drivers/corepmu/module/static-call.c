@@ -15,7 +15,7 @@
 #include <corepmu/module.h>
 
 #include "static-call.h"
-/* kunit/ replaces corepmu_find_symbol() there. */
+/* For KUnit, this header replaces corepmu_find_symbol(). */
 #include "../x86/access.h"
 
 /**

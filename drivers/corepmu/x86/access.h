@@ -125,7 +125,7 @@ static inline unsigned int x86_read_code(u64 addr, u8 *code, unsigned int size)
 	return copy_from_kernel_nofault(code, (const void *)addr, size) ? 0 : size;
 }
 
-/* Check for cores with several hyperthreads. A CPU that comes online later may be the first. */
+/* Check for cores with several hyperthreads online. The result may change with CPU hotplug. */
 static inline bool x86_has_threads(void)
 {
 	unsigned int cpu;

@@ -162,7 +162,7 @@
 /* Fixed counter n is bit 32 + n of the global registers, and the driver's counter 32 + n. */
 #define FIXED_COUNTER_BASE	32
 
-/* The slots counter; and the first topdown metric, each of which the driver numbers as a counter */
+/* The slots counter; the first of the numbers that stand for topdown metrics, as for counters */
 #define SLOTS_COUNTER		(FIXED_COUNTER_BASE + 3)
 #define METRIC_COUNTER_BASE	48
 

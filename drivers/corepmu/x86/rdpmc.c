@@ -8,8 +8,9 @@
  * built-in driver, a process may read while it maps an event's page. The PMU's sysfs file rdpmc
  * says 0 (no process may read), 1 (processes with a mapped page) or 2 (all processes).
  *
- * perf core does not say which task runs next, and a forked mm keeps the count of its parent. So
- * from the first mapped page on, the driver clears every counter that loses its event.
+ * perf core does not say which task runs next, and a forked mm keeps its parent's value of
+ * perf_rdpmc_allowed: any task may have access. So from the first mapped page on, the driver clears
+ * every counter that loses its event.
  */
 #define pr_fmt(fmt) "corepmu: " fmt
 
@@ -115,7 +116,7 @@ static void expect_readers(void)
 
 /*
  * Check for an mm with access from before the module was loaded. An mm that was forked while its
- * parent had a mapped page keeps the parent's count forever.
+ * parent had a mapped page keeps the parent's perf_rdpmc_allowed forever.
  */
 static bool __corepmu_init any_task_may_read(void)
 {

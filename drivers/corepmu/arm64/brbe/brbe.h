@@ -119,7 +119,7 @@ static inline void brbe_invalidate_all(void)
 #endif
 }
 
-/* The instruction encodes the record's number. pmuv3 has one case fewer than a bank has records. */
+/* The instruction encodes the record's number. PMUV3_SWITCH() lacks a bank's last one. */
 #define BRBE_SWITCH(n, access)						\
 	do {								\
 		if ((n) == BRBE_BANK_RECORDS - 1)			\

@@ -6,8 +6,8 @@
  * responses of the off-core events, MSR_PEBS_FRONTEND a kind of front-end stall. Each hyperthread
  * has its own registers. Events with the same value share a register; events with different values
  * take turns. An off-core event has one event code for each of the two OFFCORE_RSP registers, and
- * the driver may move the event to the free one. intel_alt_er() in arch/x86/events/intel/core.c
- * does the same, also in the order in which events are placed.
+ * the driver may move the event to the free one, as intel_alt_er() in
+ * arch/x86/events/intel/core.c does.
  *
  * From Coyote Cove and Arctic Wolf on, MSR_OMR_0 to 3 ("off-module response") replace OFFCORE_RSP.
  * A bit of the unit mask selects the register. With several bits an event counts the sum of several

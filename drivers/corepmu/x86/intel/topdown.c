@@ -334,7 +334,7 @@ bool x86_topdown_write(struct corepmu_cpu *cpuc, struct hw_perf_event *hwc)
  * @cpuc: state of this CPU
  * @status: bits of the global status, acknowledged
  *
- * The slots counter has 48 bits, which take hours. IRQs off, or NMI; the PMU is stopped.
+ * The slots counter has 48 bits: it overflows after hours. IRQs off, or NMI; the PMU is stopped.
  *
  * Return: @status without the bits that this function has handled
  */

@@ -533,7 +533,7 @@ bool intel_has_tsx_events(const struct intel_uarch *uarch)
  * intel_min_left() - return the minimum distance of a counter from its overflow
  * @uarch: the microarchitecture, NULL if unknown
  *
- * Return: number of events
+ * Return: number of counts
  */
 unsigned int intel_min_left(const struct intel_uarch *uarch)
 {
@@ -548,10 +548,10 @@ unsigned int intel_min_left(const struct intel_uarch *uarch)
  * @desc: the PMU description
  * @config: event code
  *
- * Where the minimum distance from an overflow is two events, period 1 is allowed, as in the
+ * Where the minimum distance from an overflow is two counts, period 1 is allowed, as in the
  * built-in driver, but has the effect of period 2.
  *
- * Return: number of events
+ * Return: number of counts
  */
 unsigned int intel_min_period(const struct x86_desc *desc, u64 config)
 {

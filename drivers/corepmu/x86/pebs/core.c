@@ -7,7 +7,7 @@
  * goes on. When the buffer has reached its threshold, the CPU raises a PMI with bit 62 of the
  * status; the counter's own status bit means nothing. There are two modes:
  *
- * - Reset value 0: the counter then holds the events since the overflow. Counts and periods work as
+ * - Reset value 0: the counter then holds the counts since the overflow. Counts and periods work as
  *   for other events, and each record raises a PMI.
  * - Reload in hardware: the reset value starts the next period, whose length is fixed. With large
  *   PEBS a PMI comes only after many records.
@@ -128,7 +128,7 @@ static void pebs_forget(struct corepmu_cpu *cpuc)
 		x86_ds_point(true);
 }
 
-/* Precise events have come or gone: compute the record groups, record size and load latency. */
+/* A precise event was placed or deleted: compute record groups, record size and load latency. */
 static void pebs_change(struct corepmu_cpu *cpuc)
 {
 	const struct x86_desc *desc = to_desc(cpuc);
@@ -428,7 +428,10 @@ static bool drain(struct corepmu_cpu *cpuc, struct pt_regs *regs, bool interrupt
 	if (p->busy || !ds)
 		return false;
 
-	/* Before busy: in between, an NMI drains itself. The bits that it sets do no harm. */
+	/*
+	 * An NMI between the two writes drains the buffer itself. The bits that this NMI sets in
+	 * overtaken do no harm.
+	 */
 	p->overtaken = 0;
 	barrier();
 	p->busy = true;

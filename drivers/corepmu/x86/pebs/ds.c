@@ -171,7 +171,7 @@ static int map_all(void)
  *
  * A CPU that comes online later gets the address from x86_pebs_reset(). Process context.
  *
- * Return: 0, -ENOMEM, or -EBUSY after a message about who else has the debug store
+ * Return: 0, -ENOMEM, or -EBUSY after corepmu_refuse() while intel_bts has the debug store
  */
 int x86_ds_open(void)
 {

@@ -145,7 +145,7 @@ static u64 basic_counters(const struct x86_desc *desc, unsigned int precise, u64
  *
  * Only PDIR has a minimum, from Golden Cove and Gracemont on.
  *
- * Return: number of events, 1 if all periods are allowed
+ * Return: number of counts, 1 if all periods are allowed
  */
 unsigned int x86_pebs_min_period(const struct x86_desc *desc, const struct perf_event_attr *attr)
 {

@@ -115,7 +115,7 @@ struct x86_pebs_scratch {
  * @nr: number of records of each counter in the buffer
  * @overtaken: counters, a bit each, whose event perf core read or stopped during a drain: the drain
  *	updates a stopped one, too
- * @max_pending: largest number of events that one counter's records in the buffer stand for
+ * @max_pending: largest number of counts that one counter's records in the buffer stand for
  * @large_allowed: an event that is on the CPU allows large PEBS
  * @up_to_date: the debug store and IA32_PEBS_ENABLE need no update at each start: no event reloads
  *	in hardware, allows large PEBS, or has samples with counts
