@@ -331,7 +331,7 @@ static void run_slots(u64 slots, u8 share)
 	pebs_model()->metrics = share;
 }
 
-/* Slots and a metric have their counts at the record, too. */
+/* A sample has the counts of slots and of a metric at the record, not at the interrupt. */
 static void counters_of_topdown(struct kunit *test)
 {
 	const struct perf_event_attr attr = sampling_attr(100);

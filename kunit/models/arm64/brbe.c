@@ -73,7 +73,8 @@ static u64 *cr_of(struct pmuv3_model *m, u32 reg, const char **name)
 static bool is_ours(u32 reg)
 {
 	/*
-	 * op0 is 2, and CRn is 8 or 9 with op1 1, or EL2's registers; or the instruction BRB IALL
+	 * BRBE has the instruction BRB IALL, the control registers of EL2 and of EL12, and all
+	 * registers with op0 2, op1 1, and CRn 8 or 9.
 	 */
 	return reg == BRB_IALL || reg == BRBCR_EL2 || reg == BRBCR_EL12 ||
 	       (reg & ~GENMASK(12, 5)) == sys_reg(2, 1, 8, 0, 0);
