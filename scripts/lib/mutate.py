@@ -115,7 +115,8 @@ class Source:
     def mutant(self, function, rule, change, first, last, before, after, *more):
         """Return a mutant with texts before the first and after the last token, and more edits."""
         span = self.end(last) - self.at[first]
-        # A comparison goes inside other mutants' brackets, which would hide its commas otherwise.
+        # COREPMU_COMPARE() goes inside other mutants' brackets: brackets around its arguments would
+        # hide the commas between them.
         inner = int(before.startswith("COREPMU_COMPARE"))
         return Mutant(self.file, (self.line(first), self.line(last)), function, rule, change,
                       [(self.at[first], (1, -span, inner), 0, before),

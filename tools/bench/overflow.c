@@ -24,7 +24,7 @@
 #define GAP_MANY	20000
 /* Virtual time that bounds a measurement, in ns */
 #define LONGEST		(60 * 1000000000ULL)
-/* Pages for as many samples with branch records */
+/* Pages of the buffer: room for the samples, with branch records, of a measurement */
 #define PAGES		256
 
 /* Return the median of the gaps in user space's time that overflows cause, or 0. */

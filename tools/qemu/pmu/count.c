@@ -312,7 +312,7 @@ static void branch_predicted(unsigned int vcpu, void *block)
 		count_config->reached(vcpu);
 }
 
-/* The kinds that the result of a conditional branch decides on */
+/* Return the kinds of counts that depend on whether a conditional branch is taken. */
 static uint32_t result_kinds(void)
 {
 	return bit_of(count_config->taken) | bit_of(count_config->not_taken) |

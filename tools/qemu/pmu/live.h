@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The kinds of counts that generated code counts.
+ * Track which kinds of counts (instructions, branches and so on) generated code counts.
  */
 #ifndef TOOLS_QEMU_PMU_LIVE_H
 #define TOOLS_QEMU_PMU_LIVE_H

@@ -95,8 +95,8 @@ static const char *find_cause(const struct check *check, const struct outcome *o
 			continue;
 		result = judge_base(base, other);
 		/*
-		 * If a third check explains the failure, that check is the cause: it has a bit of
-		 * its own.
+		 * A base check whose failure a third check explains is not the cause: the third
+		 * check is, and has an ON_* bit of its own.
 		 */
 		if (result->result == FAIL ||
 		    (result->result == SKIP && base->or_skipped && !result->because))

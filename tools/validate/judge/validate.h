@@ -116,7 +116,7 @@ void abandon_check(void);
 /* Attributes of a disabled event of user space */
 void attr_instructions(struct perf_event_attr *attr);
 void attr_cycles(struct perf_event_attr *attr);
-/* Attributes of an event of branches. If the PMU lacks the event, it does not open. */
+/* Attributes of an event that counts branches. Opening the event fails if the PMU lacks it. */
 void attr_branches(struct perf_event_attr *attr);
 /* Open an event of this task, as event_open_self() does. On failure the check ends. */
 int open_event(struct perf_event_attr *attr);

@@ -115,7 +115,7 @@ void x86_step_single(unsigned int vcpu, unsigned int rings)
 }
 
 /**
- * x86_step_near() - count_config.near
+ * x86_step_near() - handle a block that may reach an overflow: count_config.near
  * @vcpu: index of the vCPU; called at the start of a block
  * @ring: the block's ring
  * @n: number of instructions

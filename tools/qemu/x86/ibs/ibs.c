@@ -130,7 +130,7 @@ static uint64_t count_of(const struct x86_pmu *pmu, enum x86_ibs_unit unit, x86_
 }
 
 /**
- * x86_ibs_needs() - return a bitmap of the kinds that the units need
+ * x86_ibs_needs() - return a bitmap of the kinds of counts that the counting units need
  * @pmu: the PMU
  */
 uint32_t x86_ibs_needs(const struct x86_pmu *pmu)

@@ -38,7 +38,7 @@ static const struct x86_pmu_event_row amd_events[] = {
 	X86_PMU_EVENT(0x64, X86_PMU_ANY_UMASK, CACHE_MISSES, 1, 1),
 	X86_PMU_EVENT(0x7d, X86_PMU_ANY_UMASK, CACHE_REFS, 1, 1),
 	X86_PMU_EVENT(0x7e, X86_PMU_ANY_UMASK, CACHE_MISSES, 1, 1),
-	/* only of this model */
+	/* events of this virtual PMU only */
 	X86_PMU_EVENT(0xfe, 0x01, EXCEPTIONS, 1, 1),
 	X86_PMU_EVENT(0xfe, 0x02, CALLS, 1, 1),
 	X86_PMU_EVENT(0xfe, 0x04, NOT_TAKEN, 1, 1),

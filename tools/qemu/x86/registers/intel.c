@@ -206,9 +206,9 @@ static bool read_capabilities(struct x86_pmu *pmu, unsigned int i, uint64_t *val
 }
 
 /*
- * The metrics as written belong to the slots counted until then; METRICS divides the slots counted
- * since. So a guest can write back the metrics that it has read. Slots that the guest writes after
- * the metrics belong to no metric.
+ * Metrics that the guest writes are fractions of the slots counted until the write. METRICS has the
+ * fractions of the slots counted since. So a guest can write back the metrics that it has read. If
+ * the guest writes the slots after the metrics, the written slots belong to no metric.
  */
 static bool read_metrics(struct x86_pmu *pmu, unsigned int i, uint64_t *value)
 {

@@ -302,7 +302,7 @@ static void administrator(void)
 
 #if defined(__x86_64__)
 
-/* With 2 everybody can read, and sees no counts that others left. */
+/* With rdpmc 2 every task can read counters, and sees no counts of other tasks' events. */
 static void everybody(void)
 {
 	struct counter_scan scan = { };

@@ -8,8 +8,8 @@
 data=/tmp/perf.data
 cpus=$(nproc)
 
-# Run workloads on all CPUs for so many seconds. perf runs this as its command: it has the CPUs for
-# itself before and after.
+# The script $busy SECONDS runs workloads on all CPUs. perf runs the script as its command, so no
+# workload runs while perf sets up its events or writes its results.
 busy=/tmp/busy
 cat >$busy <<'EOT'
 #!/bin/sh

@@ -89,7 +89,7 @@ struct member {
 struct expected {
 	unsigned int samples[MEMBERS];
 	unsigned int overtaken[MEMBERS];	/* overflows hidden by a reload */
-	u64 at[MEMBERS];	/* counts in each present period */
+	u64 at[MEMBERS];	/* counts since the present period began */
 	u64 since[MEMBERS];	/* instructions since the last overflow */
 };
 

@@ -235,8 +235,8 @@ static void slots_rdpmc(void)
 	read_all(&t, counts);
 	expect_parts(counts, 2);
 	/*
-	 * By its page the metric is an event of its own, but a reader must know which metric it
-	 * is.
+	 * While the metric does not count, its page has no index. RDPMC of the index of a counting
+	 * metric returns all metrics: the reader must know which byte is this one's.
 	 */
 	expect_eq("index of a metric that does not count", 0, metric->index);
 out:

@@ -82,7 +82,7 @@ static void tally_ring(struct ring *ring, const struct perf_event_attr *attr, co
 	}
 }
 
-/* In one task, open a context without an event under test. */
+/* Give a task a context that has only a software event, no event of the PMU under test. */
 static void open_software(void)
 {
 	struct perf_event_attr attr = {
