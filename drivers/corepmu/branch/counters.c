@@ -92,7 +92,7 @@ int corepmu_branch_encode_counted(struct corepmu *pmu, struct perf_event *event,
 		*wanted |= event->group_leader->hw.branch_reg.config & COREPMU_BRANCH_ANY;
 	if (nr_counted(event) >= hweight64(counters))
 		return corepmu_refuse(-EINVAL,
-				      "branch_sample_type is %#llx: branch records can count at most %u events of a group: leave out counter on others",
+				      "branch_sample_type is %#llx: branch records count at most %u events of a group: leave out counter on the other events",
 				      asked, (unsigned int)hweight64(counters));
 
 	return 0;
