@@ -87,7 +87,7 @@ const char *x86_lbr_config_error(const struct x86_pmu_config *config)
 	if (x86_lbr_has_info(config) && !config->full_width)
 		return "has no IA32_PERF_CAPABILITIES that reports branch records: see full-width=";
 	if (l->counters && (!x86_lbr_has_arch(config) || l->counters >> X86_LBR_COUNTERS))
-		return "has no counts of those counters' events: see lbr-counters=";
+		return "cannot count events of these counters in branch records: see lbr-counters=";
 	if (x86_lbr_has_arch(config) ? l->depth != 8 && l->depth != 16 && l->depth != 32 :
 	    l->depth != kinds[l->kind].depth)
 		return "has no such number of branch records: see lbr-depth=";

@@ -125,7 +125,7 @@ static const char *intel_config_error(const struct x86_pmu_config *config)
 		return "has no fixed-function counter 3: see fixed=";
 	if (config->holes && (config->version < X86_PMU_INTEL_V6 || config->holes & 1 ||
 			      config->holes & ~x86_pmu_low_bits(config->gp - 1)))
-		return "has no holes there among its counters: see holes=";
+		return "cannot leave out these counters: see holes=";
 	return NULL;
 }
 
