@@ -465,8 +465,8 @@ static const struct ktap_case cases[] = {
 		   { STORES, USER | COND, 409, 0, false }) },
 	{ "an event that is disabled has 0", disabled },
 	{ "branches of precise samples have counts", precise },
-	{ "groups that take turns", turns },
-	{ "what is refused", refused },
+	{ "groups that take turns have their own counts", turns },
+	{ "call stacks, edges, a fifth event and a leader without branches are refused", refused },
 };
 
 int main(int argc, char **argv)

@@ -225,11 +225,11 @@ static void inherited(void)
 }
 
 static const struct ktap_case cases[] = {
-	{ "a task that lives through five loads", one_task },
-	{ "an event in a context of an earlier load", kept_over_switches },
-	{ "tasks that sleep through an unload and a load", many_tasks },
-	{ "children of a task with an old context", inherited },
-	{ "a task that lives through five more loads", one_task },
+	{ "a task counts exactly through five loads", one_task },
+	{ "an event in a context of an earlier load counts exactly", kept_over_switches },
+	{ "tasks that sleep through an unload and a load count again", many_tasks },
+	{ "a child of a task with an old context is counted", inherited },
+	{ "a task counts exactly through five more loads", one_task },
 };
 
 int main(void)

@@ -364,11 +364,11 @@ static void everywhere(void)
 }
 
 static const struct ktap_case cases[] = {
-	{ "a reader that is moved about", migration },
-	{ "a reader that others stop, start and reset", restarted_by_others },
-	{ "a reader whose CPUs go offline and online", hotplug },
-	{ "tasks that end while others look", ending },
-	{ "access comes and goes on all CPUs", everywhere },
+	{ "a reader that migrates does not fault, and shows others nothing", migration },
+	{ "a reader that others stop, start and reset does not fault", restarted_by_others },
+	{ "a reader whose CPUs go offline and online does not fault", hotplug },
+	{ "tasks that end leave no counter readable to others", ending },
+	{ "all CPUs allow and refuse reads as sysfs was written", everywhere },
 };
 
 int main(int argc, char **argv)

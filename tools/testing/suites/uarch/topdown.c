@@ -337,13 +337,13 @@ static void slots_in_turns(void)
 static const struct ktap_case cases[] = {
 	{ "slots are four for each cycle", slots_alone },
 	{ "metrics divide the slots", slots_divided },
-	{ "a group that is scheduled out goes on", slots_switched },
-	{ "a group that is read goes on", slots_read },
+	{ "a group that is scheduled out and in loses nothing", slots_switched },
+	{ "a group that is read meanwhile loses nothing", slots_read },
 	{ "one read of a group has slots and metrics of the same slots", slots_read_group },
 	{ "RDPMC reads slots and metrics", slots_rdpmc },
-	{ "two tasks that take turns", slots_in_turns },
+	{ "two tasks that take turns have their own slots", slots_in_turns },
 	{ "a metric needs slots that lead its group and do not sample", refused },
-	{ "a metric whose leader is closed", leader_closed },
+	{ "a metric whose leader is closed reads nothing", leader_closed },
 };
 
 int main(int argc, char **argv)
