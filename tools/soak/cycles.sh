@@ -111,10 +111,10 @@ cycles()
 
 # same KIND KEPT KIB: check that memory has not grown between two measurements. A cycle may keep KEPT
 # objects and KIB KiB of per-CPU memory. The limit is half an object, half a KiB and half a page of
-# vmalloc() per cycle above that: a leak of one per cycle is twice the limit. Whole slabs count, with
-# free objects in them: 468 more objects of kmalloc() were in use after 90 cycles, and 900 more
-# cycles freed them. So 900 cycles show a leak of one, and 90 cycles a leak of dozens. The number of
-# kernel threads may grow by twelve, each with a stack of vmalloc().
+# vmalloc() per cycle above that: a leak of one per cycle is twice the limit. Free objects of a slab
+# count as used: after 90 cycles kmalloc() had 468 more, and 900 cycles later none of them. So 90
+# cycles show a leak of dozens per cycle, and 900 cycles a leak of one. The number of kernel threads
+# may grow by twelve, each with a stack of vmalloc().
 same()
 {
 	awk -v kept="$2" -v kib="$3" '

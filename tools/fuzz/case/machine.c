@@ -25,7 +25,8 @@ struct row {
 };
 
 /*
- * For row.alike. Rows that count slow clocks lack it: each of their samples takes a part of a tick.
+ * The value of row.alike. Events that count slow clocks lack it: each of their samples takes a part
+ * of a tick.
  */
 #define SAME	true
 #define EVENT_NUMBER	0xff
