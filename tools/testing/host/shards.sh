@@ -33,7 +33,7 @@ job skips-all 'echo "1..0 # SKIP no hardware"'
 job ends-badly 'echo 1..1; echo ok 1 one; echo a message >&2; exit 3'
 job silent ''
 # shellcheck disable=SC2016 # the script expands it
-job compares "cd $tree/build/log/check || exit 1" 'echo 1..1' \
+job compares 'logs=build/log/check' "cd $tree/\$logs || exit 1" 'echo 1..1' \
 	'[ "$(cat host-passes.ktap host-fails.ktap | grep -c "^ok")" = 3 ] || printf "not "; echo ok 1 both are here'
 verdict='5 passed, 3 failed, 2 skipped'
 check() { status=0; "$tree/scripts/check" --host "$@" >"$work/out" 2>&1 || status=$?; }
