@@ -242,7 +242,40 @@ counted_as_failure()
 		"$(eval "${filter:-false}" <"$work/fault.ktap")"
 }
 
-plan 9
+# Warnings of Linux 6.12 and 7.3, one without a place, and a message that is no warning
+warned()
+{
+	local said
+
+	said=$(python3 - "$record" <<-'EOT'
+	import importlib.machinery, importlib.util, sys
+	sys.dont_write_bytecode = True
+	loader = importlib.machinery.SourceFileLoader("record", sys.argv[1])
+	record = importlib.util.module_from_spec(importlib.util.spec_from_loader("record", loader))
+	loader.exec_module(record)
+	print(*record.warnings(
+	    "[    0.1] Speculative Return Stack Overflow: WARNING: See https://kernel.org\n"
+	    "[    1.2] WARNING: CPU: 0 PID: 1 at mm/a.c:12 first+0x1/0x2\r\n"
+	    "[    1.3] WARNING: mm/b.c:7 at second.part.0+0x3a5/0x400, CPU#0: pmu-validate/377\n"
+	    "WARNING: mm/b.c:7 at second.part.0+0x3a5/0x400, CPU#1: pmu-validate/378\n"
+	    "[    1.4] WARNING: suspicious RCU usage\n"), sep="\n")
+	EOT
+	)
+	expect_equal "warnings" $'mm/a.c:12 first\nmm/b.c:7 second.part.0\nsuspicious RCU usage' "$said" || return 1
+	sed -i 's/"warnings": \[/"recorded": [/
+		s/^  "zen4-[a-z]*-.*": {$/&\n   "warnings": ["core.c:1 amd_pmu_v2_handle_irq", "core.c:2 other"],/' \
+		"$work/tools/validate/record/record.json"
+	said=$("$record" --draw 2>&1)
+	expect_equal "status of --draw" 1 $? &&
+		expect_equal "warnings without a row" \
+			$'zen4-cpu-6.1\nzen4-cpu-6.12\nzen4-corepmu-6.1\nzen4-corepmu-6.12\nzen4-corepmu-7.x' \
+			"$(sed -n 's/^record: \(.*\): kernel warning: core\.c:1 amd_pmu_v2_handle_irq: No row.*/\1/p' <<<"$said")" &&
+		expect_says "another function" '^record: zen4-cpu-7.x: kernel warning: core.c:2 other: No row' "$said" &&
+		expect_says "the page" \
+			'^- zen4-cpu-7.x: core.c:1 amd_pmu_v2_handle_irq: Defect of the driver: Events of a group' "$(cat "$page")"
+}
+
+plan 10
 gcc -O2 -Wall -Itools/validate -Itools/lib -o "$work/because" "$work/because.c" tools/validate/judge/because.c || exit 1
 check "a failure with numbers too high alone is not judged if exclude_kernel is ignored or refused" high_alone
 check "other failures stay failures" others_fail
@@ -253,4 +286,5 @@ check "a failure without a row of known defects fails the drawing" causes
 check "the table of sources explains questions that there are" sources
 check "checks that are not judged are drawn, with the cause" unjudged_is_drawn
 check "scripts take a check that is not judged for a failure" counted_as_failure
+check "a kernel warning without a row of known defects fails the drawing" warned
 finish
