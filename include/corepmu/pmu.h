@@ -53,8 +53,7 @@ struct corepmu_precise_backend;
  *	types have no names
  * @builtin_name: name of the built-in driver's PMU for this CPU type, if the name does not follow
  *	from the backend's builtin_name and @cpu_type; or NULL
- * @secondary: not the PMU of the first CPU type: the parameter type= sets the PMU type of the first
- *	one only
+ * @secondary: not the PMU of the first CPU type: the parameter type= does not apply
  * @claims_generic: there is no other driver's core PMU: accept PERF_TYPE_RAW, and generic events
  *	that name no PMU
  * @open: registration is complete: events may be opened

@@ -76,7 +76,7 @@
 #define PMUV3_INSTR_COUNTER		32	/* FEAT_PMUv3_ICNTR */
 #define PMUV3_ODD_COUNTERS		0xaaaaaaaaULL	/* counters that can count CHAIN */
 
-/* Registers that the kernel's headers may not define yet */
+/* Registers that the headers of some kernels lack */
 #define PMUV3_PMMIR_EL1		sys_reg(3, 0, 9, 14, 6)
 #define PMUV3_PMUACR_EL1	sys_reg(3, 0, 9, 14, 4)
 #define PMUV3_PMICNTR_EL0	sys_reg(3, 3, 9, 4, 0)

@@ -22,11 +22,11 @@
 u64 corepmu_start_near_wrap;
 
 /*
- * Set the counter to overflow with its next count, since the period has ended without a sample. The
- * race: CPU A, a reader, updates prev_count; an NMI for the overflow comes before CPU A adds the
+ * Set the counter to overflow with its next count: the period has ended without a sample. The race:
+ * CPU A, a reader, updates prev_count. An NMI for the overflow interrupts CPU A before it adds the
  * counts. Without these counts period_left is too high: the NMI emits no sample.
  *
- * The NMI of another overflow may come late, between the writes of prev_count and of the counter.
+ * An earlier overflow's NMI may come late, between the writes of prev_count and of the counter.
  * So this function marks the event as stopped meanwhile: the late NMI leaves the event alone.
  */
 static void overflow_soon(struct corepmu_cpu *cpuc, struct perf_event *event)

@@ -137,8 +137,8 @@
 #define STATUS_TRACE_TOPA_PMI	BIT_ULL(55)
 
 /*
- * Architectural PEBS and auto counter reload. asm/msr-index.h of Linux 6.19 has MSR_IA32_ and _V6_
- * before these names.
+ * Architectural PEBS and auto counter reload. Newer kernels (asm/msr-index.h) name these registers
+ * MSR_IA32_PEBS_* and MSR_IA32_PMC_V6_*.
  */
 #define MSR_PEBS_BASE		0x3f4
 #define MSR_PEBS_INDEX		0x3f5

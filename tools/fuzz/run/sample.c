@@ -125,8 +125,9 @@ static void add_chain(const struct sink *sink, struct cursor *cursor)
 }
 
 /*
- * The loops have conditional branches of user space. Other branches are from before them, and are
- * lost at a task switch; the kernel's include the driver's own.
+ * Return whether all branch records are the loops' own. The loops execute only conditional
+ * branches, in user space. Records of other types are older than the loops, and a task switch loses
+ * them. Branches of the kernel include the driver's own.
  */
 static bool has_loops_branches(u64 type)
 {

@@ -28,8 +28,9 @@ figures()
 	done
 }
 
-# Print lines "NAME<tab>VERDICT<tab>MORE". The verdict is "is" with the number of kernels, "alone",
-# or "differs" with the values.
+# Print lines "NAME<tab>VERDICT<tab>MORE". VERDICT "is": all kernels printed the same value, and
+# MORE is "VALUE on N kernels". "alone": one kernel printed the figure. "differs": MORE lists the
+# values.
 verdicts()
 {
 	figures | awk -v OFS='\t' '

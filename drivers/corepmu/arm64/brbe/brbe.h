@@ -3,8 +3,8 @@
  * corepmu: arm64: registers of the Branch Record Buffer Extension
  *
  * Names and fields: Arm Architecture Reference Manual for A-profile, DDI 0487, "Branch Record
- * Buffer registers" in chapter D23 (AArch64 system registers). Kernel headers before 6.17 have none
- * of them.
+ * Buffer registers" in chapter D23 (AArch64 system registers). Kernel headers before 6.17 lack the
+ * fields, and those of 6.1 the registers too.
  */
 #ifndef _COREPMU_ARM64_BRBE_H
 #define _COREPMU_ARM64_BRBE_H
@@ -119,7 +119,7 @@ static inline void brbe_invalidate_all(void)
 #endif
 }
 
-/* The instruction encodes the record's number. PMUV3_SWITCH() lacks a bank's last one. */
+/* The instruction encodes the record's number. PMUV3_SWITCH() has no case for a bank's last. */
 #define BRBE_SWITCH(n, access)						\
 	do {								\
 		if ((n) == BRBE_BANK_RECORDS - 1)			\
