@@ -2,14 +2,14 @@
 # SPDX-License-Identifier: GPL-2.0
 #
 # pmu-validate as the suites validate and validate-atom of tools/testing, on corepmu's PMU or on the
-# built-in driver's. A guest can select areas by corepmu_test.validate=AREA,... on the kernel's
-# command line. Other words than areas: "basic" is a check or two of each area, "long" the check of
-# more than 2^32 counts, which takes minutes.
+# built-in driver's. A guest can select checks by corepmu_test.validate=WORD,... on the kernel's
+# command line. The word "basic" selects a check or two of each area. The word "long" selects the
+# check of more than 2^32 counts, which takes minutes. Any other word selects the area of this name.
 
 set --
 for area in $(sed -n 's/.*corepmu_test\.validate=\([a-z,]*\).*/\1/p' /proc/cmdline | tr , ' '); do
 	case $area in
-	long) set -- "$@" --long --filter 2^32 ;;
+	long) set -- "$@" --long --filter "count: beyond 2^32" ;;
 	basic)
 		set -- "$@" --filter "instructions of a known loop" --filter "cycles advance" \
 			--filter "count: user and kernel" --filter "sample: a sample every" \
@@ -25,9 +25,10 @@ done
 case $(uname -r) in
 7.*) set -- "$@" --except "READ of a child's event that is closed" ;;
 esac
-# With start_near_wrap a counting event interrupts at each wrap.
+# With start_near_wrap a counting event interrupts at each wrap, if its counter has less than 64 bits.
+# Arm's counters have 64 bits from PMUv3p5 on: Armv8.5 has both these and the instructions "frint".
 case $(cat /sys/module/corepmu/parameters/start_near_wrap 2>/dev/null) in
-[1-9]*) set -- "$@" --except "a disabled event does not interrupt" ;;
+[1-9]*) grep -qw frint /proc/cpuinfo || set -- "$@" --except "a disabled event does not interrupt" ;;
 esac
 # On a hybrid machine, the suite validate judges the first CPU type and validate-atom the atoms.
 pmus="corepmu corepmu_core corepmu_atom armv8_pmuv3 armv8_pmuv3_0 cpu cpu_core cpu_atom"

@@ -8,6 +8,7 @@
  * judges the counts. Without the parameter one long loop crosses one wrap. For the exact lane.
  */
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "perf_util.h"
@@ -100,22 +101,39 @@ static void wide_counters_are_quiet(void)
 	close_all(fds, 2);
 }
 
+/* Return how often this process was scheduled out. */
+static long context_switches(void)
+{
+	struct rusage usage;
+
+	getrusage(RUSAGE_SELF, &usage);
+	return usage.ru_nvcsw + usage.ru_nivcsw;
+}
+
 /*
  * A counter of 32 bits wraps once for each start_near_wrap counts, and interrupts. When the task
- * is scheduled in again, the counter starts anew.
+ * is scheduled in again, the counter starts anew: each context switch delays the next wrap by less
+ * than one wrap's counts. The loop ends in the middle between two wraps, so that a few counts
+ * between a wrap and its interrupt delay none past the end.
  */
 static void narrow_counters_interrupt(void)
 {
-	long wraps = 2 * LOOP_INSNS * TEN_MILLION / read_number(PARAMETER), before;
-	int fd = event_open_user(ARCH_EVENT_INSTRUCTIONS, -1);
+	unsigned long counts = read_number(PARAMETER);
+	long wraps = 2 * LOOP_INSNS * TEN_MILLION / counts, before, switches;
+	int fd;
 
 	if (arch_long_counters()) {
 		ktap_skip("counters have 64 bits");
 		return;
 	}
+	fd = event_open_user(ARCH_EVENT_INSTRUCTIONS, -1);
+	if (fd < 0)
+		return;
+	switches = context_switches();
 	before = pmu_interrupts();
-	event_count_loop(fd, 2 * TEN_MILLION);
-	expect_range("interrupts", before + wraps / 2, before + wraps + 1, pmu_interrupts());
+	event_count_loop(fd, (wraps * counts + counts / 2) / LOOP_INSNS);
+	switches = context_switches() - switches;
+	expect_range("interrupts", before + wraps - switches, before + wraps, pmu_interrupts());
 	close(fd);
 }
 
