@@ -107,8 +107,10 @@ static void other_cpus(void)
 
 static volatile unsigned int thread_failures;
 
-static void *open_and_close(void *unused)
+/* @of_cpu: points to whether the thread's events are of a CPU, and count the kernel in turn */
+static void *open_and_close(void *of_cpu)
 {
+	bool wide = *(bool *)of_cpu;
 	struct perf_event_attr attr;
 	int i, fd;
 
@@ -117,28 +119,32 @@ static void *open_and_close(void *unused)
 		attr.disabled = i & 1;
 		if (i % 3 == 0 && (pmu.has & NEED_SAMPLING))
 			attr.sample_period = 10000;
-		fd = event_open(&attr, 0, -1, -1, 0);
+		if (wide && i % 4 < 2 && (pmu.has & NEED_KERNEL))
+			attr.exclude_kernel = 0;
+		fd = event_open(&attr, wide ? -1 : 0, wide ? pmu.cpu : -1, -1, 0);
 		if (fd < 0) {
 			__atomic_add_fetch(&thread_failures, 1, __ATOMIC_RELAXED);
 			continue;
 		}
 		event_enable(fd);
 		known_loop(1000);
-		if (event_read(fd) < 1000 * LOOP_INSNS)
+		/* The thread may run on another CPU than the event's. */
+		if (event_read(fd) < 1000 * LOOP_INSNS && !wide)
 			__atomic_add_fetch(&thread_failures, 1, __ATOMIC_RELAXED);
 		close(fd);
 	}
-	return unused;
+	return NULL;
 }
 
 static void many_threads(void)
 {
+	bool of_cpu[8] = { pmu.has & NEED_CPU_WIDE, pmu.has & NEED_CPU_WIDE };
 	pthread_t threads[8];
 	unsigned int i;
 
 	thread_failures = 0;
 	for (i = 0; i < ARRAY_SIZE(threads); i++)
-		pthread_create(&threads[i], NULL, open_and_close, NULL);
+		pthread_create(&threads[i], NULL, open_and_close, &of_cpu[i]);
 	for (i = 0; i < ARRAY_SIZE(threads); i++)
 		pthread_join(threads[i], NULL);
 	expect_eq("opens and counts that failed", 0, thread_failures);
