@@ -170,7 +170,10 @@ static u64 amd_old_cache(u64 generic)
 	}
 }
 
-/* amd_hw_cache_event_ids_f17h[], arch/x86/events/amd/core.c */
+/*
+ * amd_hw_cache_event_ids_f17h[], arch/x86/events/amd/core.c. From Zen 4 on perf's event lists lack
+ * 0x40, 0x80 and 0x81: the kernel's numbers are in force all the same.
+ */
 static u64 amd_cache(const struct x86_desc *desc, u64 generic)
 {
 	if (boot_cpu_data.x86 < FAMILY_ZEN)

@@ -48,7 +48,7 @@ explained=(
 	'^> sysfs: .*/cpus='
 	# On arm64 only corepmu has this file
 	'^> sysfs: armv8_pmu/caps/max_precise='
-	# No event of perf's lists counts this: see corepmu.rst, "Generic events"
+	# No event of perf's lists counts this: see drivers/corepmu/x86/intel/cache.c
 	'^[<>].*[Ll]1-dcache-prefetches'
 	# The same on Gracemont
 	'^[<>].*[ /]i(TLB|tlb)-load-misses'
