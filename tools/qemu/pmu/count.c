@@ -15,6 +15,7 @@
 /* A slot, or a word, below this value has reached its distance. */
 #define REACHED			(UINT64_C(1) << 61)
 
+/* An access counts in the line of its first byte. */
 #define CACHE_LINE_SHIFT	6
 #define TLB_PAGE_SHIFT		12
 #define NOWHERE			UINT64_MAX

@@ -21,7 +21,10 @@
 #define CAPABILITIES_FORMAT_SHIFT 8
 #define CAPABILITIES_BASELINE	(UINT64_C(1) << 14)	/* all counters have adaptive PEBS */
 
-/* IA32_PEBS_ENABLE in format 3: the counters, and a load latency bit for each */
+/*
+ * IA32_PEBS_ENABLE in format 3: the counters, and a load latency bit for each. These bits have no
+ * effect: each record has its latency, also if a driver forgets them.
+ */
 #define FIXED_FORMAT_COUNTERS	4
 #define ENABLE_LATENCY_SHIFT	32
 

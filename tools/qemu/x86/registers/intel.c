@@ -209,6 +209,9 @@ static bool read_capabilities(struct x86_pmu *pmu, unsigned int i, uint64_t *val
  * Metrics that the guest writes are fractions of the slots counted until the write. METRICS has the
  * fractions of the slots counted since. So a guest can write back the metrics that it has read. If
  * the guest writes the slots after the metrics, the written slots belong to no metric.
+ *
+ * The metrics also advance while bit 48 of IA32_PERF_GLOBAL_CTRL is 0, so no test shows a driver
+ * that forgets the bit. Only a write of GLOBAL_STATUS_SET sets their overflow bit.
  */
 static bool read_metrics(struct x86_pmu *pmu, unsigned int i, uint64_t *value)
 {
