@@ -64,6 +64,23 @@ static void place(struct fixture *b, struct perf_event *event)
 	KUNIT_ASSERT_EQ(b->test, fixture_add(event, PERF_EF_START), 0);
 }
 
+/*
+ * Open and start two events. 300 instructions start the period of 100 branches again. A sample of
+ * either starts the period of the instructions again. Return the branches.
+ */
+static struct perf_event *start_pair(struct fixture *b, struct perf_event **instructions)
+{
+	struct perf_event *branches;
+
+	branches = member(b, NULL, PERF_COUNT_HW_BRANCH_INSTRUCTIONS, 100, 0x2);
+	*instructions = member(b, branches, PERF_COUNT_HW_INSTRUCTIONS, 300, 0x3);
+	place(b, branches);
+	place(b, *instructions);
+	fixture_forget(b);
+
+	return branches;
+}
+
 /* Branches sample only if 100 come before 300 instructions. */
 static void acr_samples(struct kunit *test)
 {
@@ -71,16 +88,12 @@ static void acr_samples(struct kunit *test)
 	struct perf_event *branches, *instructions;
 	unsigned int i;
 
-	branches = member(b, NULL, PERF_COUNT_HW_BRANCH_INSTRUCTIONS, 100, 0x2);
-	instructions = member(b, branches, PERF_COUNT_HW_INSTRUCTIONS, 300, 0x3);
-	place(b, branches);
-	place(b, instructions);
+	branches = start_pair(b, &instructions);
 	KUNIT_EXPECT_EQ(test, model()->acr_cfg_b[branches->hw.idx],
 			BIT_ULL(instructions->hw.idx));
 	KUNIT_EXPECT_EQ(test, model()->acr_cfg_b[instructions->hw.idx],
 			BIT_ULL(instructions->hw.idx) | BIT_ULL(branches->hw.idx));
 	KUNIT_EXPECT_EQ(test, model()->pebs_cfg_c[branches->hw.idx], (u32)-100);
-	fixture_forget(b);
 	for (i = 0; i < 3; i++) {
 		fixture_run(b, TESTBED_BRANCHES, 99);
 		fixture_run(b, TESTBED_INSTRUCTIONS, 300);
@@ -105,11 +118,7 @@ static void acr_read(struct kunit *test)
 	struct fixture *b = test->priv;
 	struct perf_event *branches, *instructions;
 
-	branches = member(b, NULL, PERF_COUNT_HW_BRANCH_INSTRUCTIONS, 100, 0x2);
-	instructions = member(b, branches, PERF_COUNT_HW_INSTRUCTIONS, 300, 0x3);
-	place(b, branches);
-	place(b, instructions);
-	fixture_forget(b);
+	branches = start_pair(b, &instructions);
 	fixture_run(b, TESTBED_BRANCHES, 60);
 	KUNIT_EXPECT_EQ(test, fixture_read(branches), 60);
 	fixture_run(b, TESTBED_INSTRUCTIONS, 300);
@@ -140,11 +149,7 @@ static void acr_read_and_overflow(struct kunit *test)
 	struct fixture *b = test->priv;
 	struct perf_event *branches, *instructions;
 
-	branches = member(b, NULL, PERF_COUNT_HW_BRANCH_INSTRUCTIONS, 100, 0x2);
-	instructions = member(b, branches, PERF_COUNT_HW_INSTRUCTIONS, 300, 0x3);
-	place(b, branches);
-	place(b, instructions);
-	fixture_forget(b);
+	branches = start_pair(b, &instructions);
 	fixture_run(b, TESTBED_BRANCHES, 90);
 	read_fixture = b;
 	x86_model_after_rdpmc = overflow_after_read;
@@ -168,12 +173,8 @@ static void acr_read_then_overflow(struct kunit *test)
 	struct hw_perf_event *hwc;
 	u64 prev, now;
 
-	branches = member(b, NULL, PERF_COUNT_HW_BRANCH_INSTRUCTIONS, 100, 0x2);
-	instructions = member(b, branches, PERF_COUNT_HW_INSTRUCTIONS, 300, 0x3);
+	branches = start_pair(b, &instructions);
 	hwc = &branches->hw;
-	place(b, branches);
-	place(b, instructions);
-	fixture_forget(b);
 	fixture_run(b, TESTBED_BRANCHES, 60);
 	KUNIT_EXPECT_EQ(test, fixture_read(branches), 60);
 	fixture_run(b, TESTBED_INSTRUCTIONS, 300);
