@@ -176,7 +176,7 @@ static void x86_passes_trace_on(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, b->nr_samples, 1);
 }
 
-/* Overflow and full trace buffer in one NMI, and a full buffer by itself */
+/* Let an overflow and a full trace buffer raise one NMI: the event has its sample. */
 static void fill_bts(struct fixture *b)
 {
 	struct perf_event *event = fixture_event(b, PERF_COUNT_HW_BRANCH_INSTRUCTIONS, 100);
@@ -214,7 +214,7 @@ static void x86_passes_bts_on(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, m->unknown_nmis, 0);
 }
 
-/* Coexist mode, kernels without intel_bts, and a CPU without branch traces */
+/* intel_bts gets no NMI in coexist mode, on kernels without intel_bts, or without branch traces. */
 static void x86_leaves_bts(struct kunit *test)
 {
 	static const struct {

@@ -22,8 +22,8 @@
 #include <corepmu/pmu.h>
 
 /*
- * Registers of user space at address 0, for a sample whose place in user space is unknown. Nobody
- * writes them: perf core's functions take registers that are not const.
+ * Registers of user space at address 0, for a sample whose address in user space is unknown. Not
+ * const only because perf core's functions take non-const registers: nothing writes them.
  */
 struct pt_regs corepmu_no_user_regs = {
 #ifdef CONFIG_X86

@@ -172,7 +172,7 @@ static u64 amd_old_cache(u64 generic)
 
 /*
  * amd_hw_cache_event_ids_f17h[], arch/x86/events/amd/core.c. From Zen 4 on perf's event lists lack
- * 0x40, 0x80 and 0x81: the kernel's numbers are in force all the same.
+ * 0x40, 0x80 and 0x81. This driver uses them, as the kernel does.
  */
 static u64 amd_cache(const struct x86_desc *desc, u64 generic)
 {

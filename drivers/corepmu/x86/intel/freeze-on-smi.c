@@ -37,9 +37,9 @@ static bool has_freeze(const struct x86_desc *desc)
  * @cpuc: state of this CPU; its counters and branch records are stopped
  *
  * Other code changes other bits of IA32_DEBUGCTL with the PMU stopped, or in a counter's NMI. No
- * such NMI comes while the PMU is stopped. Only a branch trace (intel_bts) that stops in an NMI
- * between the read and the write starts again; the built-in driver's flip_smm_bit() has this race,
- * too. IRQs off.
+ * such NMI comes while the PMU is stopped. If intel_bts stops a trace in an NMI between the read
+ * and the write, the write starts the trace again. The built-in driver's flip_smm_bit() has this
+ * race, too. IRQs off.
  */
 void x86_freeze_on_smi_reset(struct corepmu_cpu *cpuc)
 {

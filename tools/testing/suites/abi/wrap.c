@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * wrap.c - with start_near_wrap, counters of 32 bits wrap again and again, and counters of 64 bits
- * are quiet
+ * wrap.c - with start_near_wrap, narrow counters wrap again and again, and counters of 64 bits are
+ * quiet
  *
  * The module parameter start_near_wrap makes every counting event start that many events below a
  * wrap, again and again. So a loop of ten million instructions crosses several wraps. pmu-validate
@@ -111,10 +111,10 @@ static long context_switches(void)
 }
 
 /*
- * A counter of 32 bits wraps once for each start_near_wrap counts, and interrupts. When the task
- * is scheduled in again, the counter starts anew: each context switch delays the next wrap by less
- * than one wrap's counts. The loop ends in the middle between two wraps, so that a few counts
- * between a wrap and its interrupt delay none past the end.
+ * A counter of less than 64 bits wraps, and interrupts, once per start_near_wrap counts. When the
+ * task is scheduled in again, the counter starts anew: each context switch delays the next wrap by
+ * less than one wrap's counts. The loop ends halfway between two wraps. So the few counts between
+ * each wrap and its interrupt cannot move the last wrap past the end.
  */
 static void narrow_counters_interrupt(void)
 {

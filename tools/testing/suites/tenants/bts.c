@@ -270,7 +270,7 @@ static const struct ktap_case cases[] = {
 	  .run_with = samples_beside, .value = true },
 	{ "an event of intel_bts costs events with branch records no sample",
 	  .run_with = samples_beside, .value = false },
-	{ "precise events and intel_bts do not collide, in either order",
+	{ "corepmu's precise events and intel_bts exclude each other, the built-in driver's do not",
 	  .run_with = exclude, .value = true },
 	{ "branch records and intel_bts exclude each other, in either order",
 	  .run_with = exclude, .value = false },

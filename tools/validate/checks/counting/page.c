@@ -93,7 +93,10 @@ static void times_from_the_page(void)
 /* Permits user space to read counters, on arm64 and RISC-V: admin-guide/sysctl/kernel.rst */
 #define USER_ACCESS	"/proc/sys/kernel/perf_user_access"
 
-/* Open and enable an event with a counter that user space may read; return false after a skip. */
+/*
+ * Open and enable an event with a counter that user space may read. Return false if the check skips
+ * or fails.
+ */
 static bool open_for_user_space(struct reader *reader, u64 period)
 {
 	struct perf_event_attr attr;

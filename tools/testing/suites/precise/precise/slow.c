@@ -33,7 +33,7 @@ static const struct {
 };
 
 #define SLOW_LINES		5	/* with latencies above the threshold */
-#define BORDER			16	/* samples more or less */
+#define BORDER			16	/* samples that may be missing */
 
 /* Return event and unit mask of an event in sysfs, 0 if the PMU does not have it. */
 static u64 event_of(const char *name)
