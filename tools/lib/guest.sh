@@ -195,6 +195,13 @@ dmesg_since()
 		sed 's/^\[[^]]*\] //' | awk '!seen[$0]++'
 }
 
+# no_kernel_warning [REGEX]: expect no warning in the kernel's log, and nothing that REGEX, which begins
+# with "|", finds
+no_kernel_warning()
+{
+	expect_not "the kernel's log" '\] WARNING: |BUG: |Oops|cut here'"${1-}" "$(dmesg)"
+}
+
 # Skip unless the PMU under test has branch records, or precise samples. AMD's built-in drivers do
 # not report branch records.
 need_extra()
