@@ -181,6 +181,21 @@ static const bool watchdog_has_event = true;
 static const bool watchdog_has_event;
 #endif
 
+/*
+ * Check that a group counts. A leader that includes the kernel counts failed attempts to schedule
+ * its group, but its running time stays 0.
+ */
+static bool group_counts(int leader)
+{
+	struct event_times times;
+
+	event_reset(leader);
+	event_enable(leader);
+	known_loop(1000);
+	event_disable(leader);
+	return event_read_times(leader, &times) && times.running && times.count >= 1000;
+}
+
 /* Return the size of the largest group that counts; @opened: of the largest that can be opened. */
 static unsigned int largest_group(unsigned int *opened)
 {
@@ -190,12 +205,13 @@ static unsigned int largest_group(unsigned int *opened)
 		struct perf_event_attr attr = pmu.instructions;
 
 		attr.disabled = !nr;
+		attr.read_format = FORMAT_TIMES;
 		fds[nr] = event_open(&attr, 0, -1, nr ? fds[0] : -1, 0);
 		if (fds[nr] < 0)
 			break;
 	}
 	*opened = nr;
-	while (nr > 1 && event_count_loop(fds[0], 1000) < 1000)
+	while (nr > 1 && !group_counts(fds[0]))
 		close(fds[--nr]);
 	/*
 	 * The NMI watchdog's event takes a counter that the driver's check of a group does not know

@@ -245,7 +245,10 @@ static void groups_take_turns(void)
 		take_turns(4, pmu.group / 2);
 }
 
-/* A CPU's events get counters before a task's events, and both take turns. */
+/*
+ * A CPU's events get counters before a task's events, and both take turns. If there is one counter,
+ * the CPU's event keeps it. NEED_GROUPS skips that case.
+ */
 static void cpu_and_task(void)
 {
 	int nr, half = pmu.group / 2 + 1, fds[MANY + 2], i;
@@ -375,7 +378,7 @@ static const struct check checks[] = {
 	  ON_COUNTERS },
 	{ "multiplex", "events of a CPU and of a task take turns",
 	  MAN "\"In that case the events run only part of the time\"",
-	  cpu_and_task, NEED_CPU_WIDE, ON_COUNTERS },
+	  cpu_and_task, NEED_CPU_WIDE | NEED_GROUPS, ON_COUNTERS },
 	{ "multiplex", "pinned without a counter reads as end of file",
 	  MAN "\"If a pinned counter cannot be put onto the CPU (e.g., because there are not enough hardware counters or because of a conflict with some other event), then the counter goes into an 'error' state, where reads return end-of-file (i.e., read(2) returns 0) until the counter is subsequently enabled or disabled.\"",
 	  pinned_ends, 0, ON_USER },

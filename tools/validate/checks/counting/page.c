@@ -338,7 +338,7 @@ static const struct check checks[] = {
 	  over_restarts },
 	{ "page", "counters read from user space in turns", USER_READS, in_turns },
 	{ "page", "every counter is read from user space", USER_READS, every_counter, 0,
-	  ON_COUNTERS },
+	  ON_USER | ON_COUNTERS },
 	{ "page", "counters read from user space after a reset", USER_READS, after_a_reset, 0,
 	  ON_MODES },
 	{ "page", "counters read from user space while they sample", USER_READS, while_sampling,
