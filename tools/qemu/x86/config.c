@@ -57,6 +57,7 @@ void x86_pmu_uarch_defaults(struct x86_pmu_config *config, const struct x86_uarc
 	config->fixed = uarch->fixed;
 	config->core_type = uarch->core_type;
 	config->any_thread = uarch->any_thread;
+	config->full_width &= !uarch->zhaoxin;
 	config->perf_metrics = uarch->nr_metrics;
 	if (uarch->nr_metrics)
 		config->nr_metrics = uarch->nr_metrics;

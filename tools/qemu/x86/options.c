@@ -277,7 +277,7 @@ static int read_model(void)
 	}
 	if (uarch)
 		return configure_uarch(uarch);
-	return plugin_refuse("unknown model '%s' (known: intel-v1 to intel-v6, amd-legacy, amd-core, amd-v2, haswell, skylake, icelake, sapphire-rapids, granite-rapids, sierra-forest, alder-lake, lunar-lake, nova-lake, diamond-rapids, clearwater-forest, zen1 to zen6)",
+	return plugin_refuse("unknown model '%s' (known: intel-v1 to intel-v6, amd-legacy, amd-core, amd-v2, haswell, skylake, icelake, sapphire-rapids, granite-rapids, sierra-forest, alder-lake, lunar-lake, nova-lake, diamond-rapids, clearwater-forest, kx-6000, zen1 to zen6)",
 			     opt.model);
 }
 

@@ -3,6 +3,7 @@
  * CPUID of Intel's PMU.
  */
 #include "x86/registers/maker.h"
+#include "x86/uarch/uarch.h"
 
 #define LEAF_VENDOR		0x00000000
 #define LEAF_FEATURES		0x00000001
@@ -29,6 +30,11 @@
 #define EVENTS_COMMON		7
 #define EVENTS_WITH_SLOTS	8
 
+static bool says_deprecated(const struct x86_pmu_config *config)
+{
+	return !config->any_thread && !(config->uarch && config->uarch->zhaoxin);
+}
+
 static void perfmon_leaf(const struct x86_pmu_config *config, struct x86_pmu_cpuid *regs)
 {
 	unsigned int version = config->perfmon ?: config->version - X86_PMU_INTEL_V1 + 1u;
@@ -46,7 +52,7 @@ static void perfmon_leaf(const struct x86_pmu_config *config, struct x86_pmu_cpu
 		.eax = version | gp << 8 | config->gp_width << 16 | events << 24,
 		.ecx = version >= 5 ? fixed : 0,
 		.edx = version >= 2 ? contiguous | config->fixed_width << 5 |
-				      (config->any_thread ? 0 : FEATURE_ANY_DEPRECATED) : 0,
+				      (says_deprecated(config) ? FEATURE_ANY_DEPRECATED : 0) : 0,
 	};
 }
 

@@ -162,18 +162,20 @@ static void intel_activate_fixed(struct x86_pmu *pmu, unsigned int i)
 	c->interrupts = ctrl & FIXED_PMI;
 }
 
-/* A write to IA32_PMC sign-extends the value from bit 31. */
-static bool write_gp_short(struct x86_pmu *pmu, unsigned int i, uint64_t value)
-{
-	x86_msr_set_counter(pmu, i, (uint64_t)(int64_t)(int32_t)value);
-	return true;
-}
-
 static bool write_gp_full(struct x86_pmu *pmu, unsigned int i, uint64_t value)
 {
 	if (value & ~x86_pmu_low_bits(pmu->config->gp_width))
 		return false;
 	x86_msr_set_counter(pmu, i, value);
+	return true;
+}
+
+/* A write to IA32_PMC sign-extends the value from bit 31, but not on Zhaoxin's CPUs. */
+static bool write_gp_short(struct x86_pmu *pmu, unsigned int i, uint64_t value)
+{
+	if (pmu->config->uarch && pmu->config->uarch->zhaoxin)
+		return write_gp_full(pmu, i, value);
+	x86_msr_set_counter(pmu, i, (uint64_t)(int64_t)(int32_t)value);
 	return true;
 }
 

@@ -15,7 +15,9 @@
  */
 const struct x86_uarch *x86_uarch_find(const char *name)
 {
-	static const struct x86_uarch *const makers[] = { x86_uarch_intel, x86_uarch_amd };
+	static const struct x86_uarch *const makers[] = {
+		x86_uarch_intel, x86_uarch_amd, x86_uarch_zhaoxin,
+	};
 	const struct x86_uarch *u;
 	size_t i;
 
@@ -29,7 +31,7 @@ const struct x86_uarch *x86_uarch_find(const char *name)
 /*
  * CPUID leaf 1, EAX: Intel SDM, volume 2A, "CPUID"; AMD APM, volume 3, appendix E.3.2.
  * The extended family is valid only for family 15. The extended model is valid for families 6 and
- * 15 of Intel and family 15 of AMD; the tables have no other families.
+ * 15 of Intel, 15 of AMD, and 7 of Zhaoxin; the tables have no other families.
  */
 unsigned int x86_uarch_family(uint32_t signature)
 {

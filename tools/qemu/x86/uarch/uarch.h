@@ -56,6 +56,8 @@ struct x86_uarch_rule {
  * @unreported: counters that CPUID leaf 0xa does not report on a hybrid machine, because the other
  *	CPU type lacks them; by their bits in the global registers
  * @any_thread: the AnyThread bits exist
+ * @zhaoxin: a write of IA32_PMC sets all bits of the counter, IA32_PERF_CAPABILITIES does not
+ *	exist, and CPUID leaf 0xa does not say that AnyThread is deprecated
  * @nr_metrics: number of topdown metrics: 4 for level 1, 8 for level 1 and 2
  * @lbr: type of LBR
  * @pebs: format of PEBS records, 0 if the model has none
@@ -83,6 +85,7 @@ struct x86_uarch {
 	const struct x86_uarch *other;
 	uint64_t unreported;
 	bool any_thread;
+	bool zhaoxin;
 	uint8_t nr_metrics;
 	enum x86_lbr_kind lbr;
 	uint8_t pebs;
@@ -101,9 +104,10 @@ struct x86_uarch {
 	size_t nr_rules;
 };
 
-/* intel.c, amd.c: tables that end with an entry without a name */
+/* intel.c, amd.c, zhaoxin.c: tables that end with an entry without a name */
 extern const struct x86_uarch x86_uarch_intel[];
 extern const struct x86_uarch x86_uarch_amd[];
+extern const struct x86_uarch x86_uarch_zhaoxin[];
 
 /* uarch.c */
 const struct x86_uarch *x86_uarch_find(const char *name);

@@ -29,6 +29,7 @@ static void test_models(void)
 		{ "nova-lake", 0x00300f10 },		/* family 18, model 1 */
 		{ "diamond-rapids", 0x00400f10 },	/* family 19, model 1 */
 		{ "clearwater-forest", 0x000d06d0 },	/* Xeon 6+ */
+		{ "kx-6000", 0x000307b0 },		/* KX-U6780A */
 		{ "zen1", 0x00800f12 },			/* EPYC 7601 */
 		{ "zen2", 0x00830f10 },			/* EPYC 7742 */
 		{ "zen3", 0x00a00f11 },			/* EPYC 7763 */
@@ -68,6 +69,12 @@ static void test_cpuid(void)
 	EXPECT((regs.edx & 0x1f) == 4 && regs.ecx == 0xf);
 	EXPECT(regs.edx & BIT(15));
 	EXPECT(!put(IA32_PERFEVTSEL, BIT(21) | 0x3c) && !put(IA32_FIXED_CTR_CTRL, 0x4));
+
+	/* InstLatx64, CentaurHauls00307B1_U6780A_CPUID2.txt */
+	EXPECT(make("kx-6000"));
+	regs = (struct x86_pmu_cpuid) { 0 };
+	x86_pmu_cpuid(&cpu.config, 0xa, 0, &regs);
+	EXPECT(regs.eax == 0x07300402 && !regs.ebx && !regs.ecx && regs.edx == 0x603);
 
 	EXPECT(make("zen3"));
 	regs = (struct x86_pmu_cpuid) { 0 };
@@ -151,6 +158,11 @@ static void test_placement(void)
 		{ "lunar-lake", "MEM_INST_RETIRED.ALL_LOADS", 0x81d0, 0xf },
 		{ "lunar-lake", "MEM_INST_RETIRED.ANY", 0x87d0, 0x3ff },
 		{ "lunar-lake", "MEM_LOAD_RETIRED.L1_MISS", 0x8d1, 0xf },
+		{ "kx-6000", "instructions", 0xc0, 0xf },
+		{ "kx-6000", "cycles", 0x82, 0xf },
+		{ "kx-6000", "L1-dcache-stores", 0x669, 0xf },
+		{ "kx-6000", "no event: Intel's cycles", 0x3c, 0 },
+		{ "kx-6000", "no event: Intel's branches", 0xc4, 0 },
 		{ "zen1", "ex_ret_instr", 0xc0, 0x3f },
 		{ "zen1", "ic_fetch_stall.ic_stall_back_pressure", 0x187, 0x3f },
 		{ "zen1", "no event: of Zen 2", 0xa9, 0 },
@@ -196,6 +208,11 @@ static void test_counts(void)
 	EXPECT(put(IA32_FIXED_CTR_CTRL, 2) && put(IA32_PERF_GLOBAL_CTRL, BIT(32)));
 	everything_happens();
 	EXPECT(get(IA32_FIXED_CTR) == 10);
+
+	/* A write of a counter sets all bits. */
+	EXPECT(make("kx-6000"));
+	EXPECT(put(IA32_PMC, MASK(40)) && get(IA32_PMC) == MASK(40));
+	EXPECT(lacks(IA32_PERF_CAPABILITIES));
 
 	EXPECT(make("zen4"));
 	EXPECT(counted(5, 0xa9) == 10);
