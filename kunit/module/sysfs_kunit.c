@@ -318,6 +318,8 @@ static void perf_core_events(struct kunit *test)
 
 	if (!strncmp(b->testbed->name, "amd", 3)) {
 		config[0] = 0x76;
+	} else if (!strcmp(b->testbed->name, "zhaoxin")) {
+		config[0] = 0x82;
 	} else if (!strncmp(b->testbed->name, "pmuv3", 5)) {
 		config[0] = 0x11;
 		config[1] = 0x08;

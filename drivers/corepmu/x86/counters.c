@@ -8,7 +8,8 @@
  *   own enable bit is set when its event is placed, and stays set. One write of the global register
  *   starts or stops all counters (x86_global_backend).
  * - Without this register, or with a built-in driver that writes it too, each counter is enabled
- *   and disabled separately (x86_each_backend).
+ *   and disabled separately (x86_each_backend). Zhaoxin's ZX-C uses x86_each_backend, too: it
+ *   clears no overflow flag while the register is 0.
  */
 #define pr_fmt(fmt) "corepmu: " fmt
 
@@ -480,6 +481,9 @@ static void x86_reset(struct corepmu_cpu *cpuc)
 	cpuc->hw_active = 0;
 	/* The counters have values of other software: user space must not read them. */
 	cpuc->dirty = cpuc->pmu->counters & ~cpuc->used;
+	/* ZX-C ignores global_clear while this is 0. No event is selected: nothing counts. */
+	if (desc->global_ctrl && cpuc->pmu->backend == &x86_each_backend)
+		x86_write_msr(desc->global_ctrl, x86_each_global_ctrl(desc));
 	if (desc->global_clear)
 		x86_write_msr(desc->global_clear,
 			      cpuc->pmu->counters | desc->frozen | desc->metrics_bit |
@@ -489,8 +493,6 @@ static void x86_reset(struct corepmu_cpu *cpuc)
 	x86_acr_reset(cpuc);
 	x86_pebs_reset(cpuc);
 	x86_extra_regs_reset(cpuc);
-	if (desc->global_ctrl && cpuc->pmu->backend == &x86_each_backend)
-		x86_write_msr(desc->global_ctrl, x86_each_global_ctrl(desc));
 }
 
 /* The PMU is stopped, so no PEBS record is written: clear the address of the buffer, too. */

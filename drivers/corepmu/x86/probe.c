@@ -22,6 +22,7 @@
 #include "msr.h"
 #include "pebs/precise.h"
 #include "x86.h"
+#include "zhaoxin/zhaoxin.h"
 
 /* Errno of the last CPU that could not be described */
 static int describe_error;
@@ -48,8 +49,11 @@ static int __corepmu_init describe(struct x86_desc *desc)
 	case X86_VENDOR_AMD:
 	case X86_VENDOR_HYGON:
 		return amd_describe(desc);
+	case X86_VENDOR_ZHAOXIN:
+	case X86_VENDOR_CENTAUR:
+		return zhaoxin_describe(desc);
 	default:
-		pr_err("the CPU's vendor is not Intel, AMD or Hygon: use the built-in driver\n");
+		pr_err("the CPU's vendor is not Intel, AMD, Hygon or Zhaoxin: use the built-in driver\n");
 		return -ENODEV;
 	}
 }
@@ -233,8 +237,12 @@ int __corepmu_init x86_describe_branches(struct x86_desc *desc)
 	}
 	if (boot_cpu_data.x86_vendor == X86_VENDOR_INTEL)
 		return x86_lbr_describe(desc);
+	if (boot_cpu_data.x86_vendor == X86_VENDOR_AMD ||
+	    boot_cpu_data.x86_vendor == X86_VENDOR_HYGON)
+		return amd_describe_branches(desc);
+	desc->pmu->branch_reason = "no branch records are documented for Zhaoxin's CPUs";
 
-	return amd_describe_branches(desc);
+	return 0;
 }
 
 static void __corepmu_init describe_registers(void *desc)

@@ -38,6 +38,7 @@ struct intel_uarch;
  * @global_ctrl: MSR number of the register that enables all counters at once, or 0
  * @global_status: MSR number of the register that has the overflow flags, or 0
  * @global_clear: MSR number of the register that acknowledges overflow flags
+ * @clear_needs_ctrl: @global_clear has no effect while @global_ctrl is 0
  * @frozen: bit of @global_status and @global_clear: the branch records are frozen; or 0
  * @metrics: topdown metrics, a bit each, numbered as counters (METRIC_COUNTER_BASE and up), or 0
  * @metrics_bit: bit of the topdown metrics in all global registers, or 0
@@ -97,6 +98,7 @@ struct x86_desc {
 	u32		global_ctrl;
 	u32		global_status;
 	u32		global_clear;
+	bool		clear_needs_ctrl;
 	u64		frozen;
 	u64		metrics;
 	u64		metrics_bit;
@@ -147,7 +149,7 @@ static inline struct x86_desc *to_x86(struct corepmu *pmu)
 /* Check whether one register starts and stops all counters: x86_global_backend. */
 static inline bool x86_is_global(const struct x86_desc *desc)
 {
-	return desc->global_ctrl && !desc->shares_counters;
+	return desc->global_ctrl && !desc->clear_needs_ctrl && !desc->shares_counters;
 }
 
 /* x86_each_backend: value of the global control register, if there is one, that stops no counter */

@@ -26,7 +26,9 @@
 #include <../arch/x86/include/asm/apicdef.h>
 #define X86_VENDOR_INTEL		0
 #define X86_VENDOR_AMD			2
+#define X86_VENDOR_CENTAUR		5
 #define X86_VENDOR_HYGON		9
+#define X86_VENDOR_ZHAOXIN		10
 #define X86_FEATURE_APIC		(0 * 32 + 9)
 #define X86_FEATURE_BTS			(3 * 32 + 12)
 #define X86_FEATURE_PDCM		(4 * 32 + 15)

@@ -72,13 +72,18 @@ static bool gp_counts(struct x86_model *m, int idx, u64 event, bool user)
 	       (select & (user ? SELECT_USR : SELECT_OS));
 }
 
-/* SDM 20.2.2: instructions, core cycles, reference cycles (0x0300 here), slots (0x0400). */
+/*
+ * SDM 20.2.2: instructions, core cycles, reference cycles (0x0300 here), slots (0x0400). Zhaoxin:
+ * wudaokou_event_constraints[] in openEuler's kernel, arch/x86/events/zhaoxin/core.c.
+ */
 static bool fixed_counts(struct x86_model *m, int nr, u64 event, bool user)
 {
-	static const u64 events[] = { 0x00c0, 0x003c, 0x0300, 0x0400 };
+	static const u64 intel[] = { 0x00c0, 0x003c, 0x0300, 0x0400 };
+	static const u64 zhaoxin[ARRAY_SIZE(intel)] = { 0x00c0, 0x0082, 0x0083 };
+	const u64 *events = x86_model_this()->zhaoxin ? zhaoxin : intel;
 	u64 ctrl = m->fixed_ctrl >> (4 * nr);
 
-	return nr < ARRAY_SIZE(events) && events[nr] == event &&
+	return nr < ARRAY_SIZE(intel) && events[nr] == event &&
 	       (ctrl & (user ? BIT(1) : BIT(0)));
 }
 

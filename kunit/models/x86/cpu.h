@@ -12,6 +12,7 @@
  * @name: name in messages
  * @amd: the CPU has AMD's counters; otherwise Intel's
  * @hygon: a CPU of Hygon, which has AMD's counters
+ * @zhaoxin: a CPU of Zhaoxin, which has the registers of Intel's version 2; see intel.c
  * @family: family of the CPU
  * @model: model in the family
  * @core_type: CPUID.1AH:EAX[31:24], 0 without this leaf
@@ -56,6 +57,7 @@ struct x86_model_cpu {
 	const char	*name;
 	bool		amd;
 	bool		hygon;
+	bool		zhaoxin;
 	unsigned int	family;
 	unsigned int	model;
 	unsigned int	core_type;

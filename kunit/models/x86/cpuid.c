@@ -26,7 +26,7 @@ bool x86_model_has(unsigned int feature)
 	case X86_FEATURE_HYPERVISOR:
 		return !cpu->bare;
 	case X86_FEATURE_PDCM:
-		return !cpu->amd && cpu->version;
+		return !cpu->amd && !cpu->zhaoxin && cpu->version;
 	case X86_FEATURE_PERFCTR_CORE:
 		return cpu->amd && cpu->version >= 1;
 	case X86_FEATURE_VMX:

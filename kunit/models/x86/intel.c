@@ -4,6 +4,12 @@
  *
  * Intel 64 and IA-32 Architectures Software Developer's Manual, volume 3, chapter 20 "Performance
  * Monitoring"; comments name the sections.
+ *
+ * Zhaoxin's CPUs differ in three points. A write of a counter sets all its bits, and drops higher
+ * bits. IA32_PERF_CAPABILITIES does not exist (CPUID.01H:ECX[15] is 0). ZX-C ignores the
+ * acknowledgment of an overflow while GLOBAL_CTRL is 0. Sources: VirtualBox,
+ * VMMR3/cpus/ZHAOXIN_KaiXian_KX_U5581_1_8GHz.h; InstLatx64's CPUID dumps; openEuler's kernel,
+ * arch/x86/events/zhaoxin/core.c, zxc_pmu_ack_status().
  */
 #include <linux/bits.h>
 #include <linux/kernel.h>
@@ -199,6 +205,11 @@ void intel_model_runs(struct x86_model *m)
 			m->monitors_cleared = false;
 }
 
+static bool is_zxc(void)
+{
+	return x86_model_this()->zhaoxin && x86_model_this()->family == 6;
+}
+
 /**
  * intel_model_read() - RDMSR
  * @m: this CPU
@@ -223,7 +234,7 @@ bool intel_model_read(struct x86_model *m, u32 msr, u64 *value, const char **nam
 			 (cpu->smm_freeze ? BIT_ULL(12) : 0) |
 			 /* 20.6.2.4.2: format of records, and "PEBS baseline" */
 			 (u64)cpu->pebs << 8 | (has_adaptive() ? BIT_ULL(14) : 0);
-		return true;
+		return !cpu->zhaoxin;
 	case MSR_P6_EVNTSEL0 ... MSR_P6_EVNTSEL0 + X86_MODEL_MAX_GP - 1:
 		*name = "PERFEVTSEL";
 		*index = msr - MSR_P6_EVNTSEL0;
@@ -327,7 +338,9 @@ bool intel_model_write(struct x86_model *m, u32 msr, u64 value, const char **nam
 		return true;
 	case MSR_P6_PERFCTR0 ... MSR_P6_PERFCTR0 + X86_MODEL_MAX_GP - 1:
 		/* 20.2.8: the write sets bits 31-0, and sign-extends bit 31. */
-		m->counter[*index] = (u64)(s32)value & width_mask(cpu->gp_width);
+		if (!cpu->zhaoxin)
+			value = (s32)value;
+		m->counter[*index] = value & width_mask(cpu->gp_width);
 		return true;
 	case MSR_IA32_PMC0 ... MSR_IA32_PMC0 + X86_MODEL_MAX_GP - 1:
 		/* 20.2.8: bits beyond the counter's width are reserved. */
@@ -359,7 +372,8 @@ bool intel_model_write(struct x86_model *m, u32 msr, u64 value, const char **nam
 	case MSR_CORE_PERF_GLOBAL_OVF_CTRL:
 		if (value & ~status_bits())
 			return false;
-		m->global_status &= ~value | m->sticky;
+		if (m->global_ctrl || !is_zxc())
+			m->global_status &= ~value | m->sticky;
 		return true;
 	case STATUS_SET:
 		if (value & ~status_bits())

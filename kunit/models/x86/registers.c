@@ -384,6 +384,7 @@ void x86_model_power_on(const struct x86_model_cpu *cpu)
 		.x86			= cpu->family,
 		.x86_model		= cpu->model,
 		.x86_vendor		= cpu->hygon ? X86_VENDOR_HYGON :
+					  cpu->zhaoxin ? X86_VENDOR_ZHAOXIN :
 					  cpu->amd ? X86_VENDOR_AMD : X86_VENDOR_INTEL,
 		.cpuid_level		= cpu->version >= 6 ? 0x23 : cpu->core_type ? 0x1a : 0x16,
 		.x86_virt_bits		= 48,

@@ -27,15 +27,6 @@
 #include "../msr.h"
 #include "../x86.h"
 
-/* CPUID.0AH */
-#define EAX_VERSION		GENMASK(7, 0)
-#define EAX_NR_GP		GENMASK(15, 8)
-#define EAX_GP_WIDTH		GENMASK(23, 16)
-#define EAX_NR_EVENTS		GENMASK(31, 24)
-#define EDX_NR_FIXED		GENMASK(4, 0)
-#define EDX_FIXED_WIDTH		GENMASK(12, 5)
-#define EDX_ANY_DEPRECATED	BIT(15)
-
 /* CPUID.(EAX=07H,ECX=1):EAX, and CPUID.23H: "Architectural Performance Monitoring Extended Leaf" */
 #define CPUID_STRUCTURED	0x07
 #define EAX_PERFMON_EXT		BIT(8)

@@ -49,6 +49,15 @@ enum intel_uarch_id {
 	NR_UARCHES
 };
 
+/* CPUID.0AH */
+#define EAX_VERSION		GENMASK(7, 0)
+#define EAX_NR_GP		GENMASK(15, 8)
+#define EAX_GP_WIDTH		GENMASK(23, 16)
+#define EAX_NR_EVENTS		GENMASK(31, 24)
+#define EDX_NR_FIXED		GENMASK(4, 0)
+#define EDX_FIXED_WIDTH		GENMASK(12, 5)
+#define EDX_ANY_DEPRECATED	BIT(15)
+
 /* Intel's CPU family 6. Model numbers in this driver without a family are of family 6. */
 #define FAMILY_P6	6
 
