@@ -4,7 +4,8 @@
  *
  * Numbers of events and counters are from the Intel SDM, volume 3, "Architectural Performance
  * Monitoring", and the AMD APM, volume 2, "Performance Monitoring Counters"; CPUID selects one of
- * them.
+ * them. Zhaoxin's CPUs have the counters of the former, and the events of openEuler's kernel,
+ * arch/x86/events/zhaoxin/core.c.
  */
 #ifndef ARCH_X86_H
 #define ARCH_X86_H
@@ -19,18 +20,23 @@ static inline unsigned int arch_loop_cycles(const char *pmu)
 	return 3;
 }
 
-#define ARCH_EVENT_CYCLES	(arch_is_amd() ? 0x76 : 0x3c)
+#define ARCH_BY_VENDOR(intel, amd, zhaoxin) \
+	(arch_is_amd() ? (amd) : arch_is_zhaoxin() ? (zhaoxin) : (intel))
+
+#define ARCH_EVENT_CYCLES	ARCH_BY_VENDOR(0x3c, 0x76, 0x82)
 #define ARCH_EVENT_INSTRUCTIONS	0xc0
-#define ARCH_EVENT_BRANCHES	(arch_is_amd() ? 0xc2 : 0xc4)
+#define ARCH_EVENT_BRANCHES	ARCH_BY_VENDOR(0xc4, 0xc2, 0x28)
 /* An event for any counter that counts nothing on any CPU */
 #define ARCH_EVENT_SILENT	0xf7
 #define ARCH_EVENT_UNKNOWN	ARCH_EVENT_SILENT
-#define ARCH_MISSING_GENERIC	(arch_is_amd() ? PERF_COUNT_HW_BUS_CYCLES : \
-				 PERF_COUNT_HW_STALLED_CYCLES_FRONTEND)
-#define ARCH_MISSING_GENERIC_2	(arch_is_amd() ? PERF_COUNT_HW_BUS_CYCLES : \
-				 PERF_COUNT_HW_STALLED_CYCLES_BACKEND)
-#define ARCH_MISSING_CACHE	(arch_is_amd() ? PERF_COUNT_HW_CACHE_LL : \
-				 PERF_COUNT_HW_CACHE_L1I)
+#define ARCH_MISSING_GENERIC	ARCH_BY_VENDOR(PERF_COUNT_HW_STALLED_CYCLES_FRONTEND, \
+					       PERF_COUNT_HW_BUS_CYCLES, \
+					       PERF_COUNT_HW_REF_CPU_CYCLES)
+#define ARCH_MISSING_GENERIC_2	ARCH_BY_VENDOR(PERF_COUNT_HW_STALLED_CYCLES_BACKEND, \
+					       PERF_COUNT_HW_BUS_CYCLES, \
+					       PERF_COUNT_HW_REF_CPU_CYCLES)
+#define ARCH_MISSING_CACHE	ARCH_BY_VENDOR(PERF_COUNT_HW_CACHE_L1I, \
+					       PERF_COUNT_HW_CACHE_LL, PERF_COUNT_HW_CACHE_LL)
 #define ARCH_WIDE_CYCLES	false
 #define ARCH_CONFIG1_LONG	0ULL
 #define ARCH_CONFIG1_RDPMC	0ULL
@@ -45,12 +51,27 @@ static inline unsigned int arch_loop_cycles(const char *pmu)
 
 #define ARCH_KNOWN_LOOP		KNOWN_LOOP("dec %rdi", "jnz 1b", "ret")
 
-static inline bool arch_is_amd(void)
+static inline unsigned int arch_vendor_ebx(void)
 {
 	unsigned int max, ebx, ecx, edx;
 
 	__cpuid(0, max, ebx, ecx, edx);
-	return ebx == signature_AMD_ebx;
+	return ebx;
+}
+
+static inline bool arch_is_amd(void)
+{
+	return arch_vendor_ebx() == signature_AMD_ebx;
+}
+
+/* Zhaoxin's CPUs are "CentaurHauls" or "  Shanghai  ": EBX has the first four characters. */
+#define ARCH_SHANGHAI_EBX	0x68532020
+
+static inline bool arch_is_zhaoxin(void)
+{
+	unsigned int ebx = arch_vendor_ebx();
+
+	return ebx == signature_CENTAUR_ebx || ebx == ARCH_SHANGHAI_EBX;
 }
 
 static inline bool arch_long_counters(void)

@@ -57,7 +57,7 @@ struct result {
 /* Return the first row of this CPU model, or the one after @last: a hybrid machine has several. */
 static const struct uarch *this_uarch(const struct uarch *last)
 {
-	const struct uarch *u = arch_is_amd() ? uarch_amd : uarch_intel;
+	const struct uarch *u = ARCH_BY_VENDOR(uarch_intel, uarch_amd, uarch_zhaoxin);
 	unsigned int eax = 0, ebx, ecx, edx, family, model;
 
 	__get_cpuid(1, &eax, &ebx, &ecx, &edx);

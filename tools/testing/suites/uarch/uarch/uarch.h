@@ -142,6 +142,6 @@ bool uarch_extra_reg_get(const struct uarch *uarch, unsigned int index,
 			 struct uarch_extra_reg *extra_reg);
 
 /* Tables of microarchitectures; a row without a name ends each */
-extern const struct uarch uarch_intel[], uarch_amd[];
+extern const struct uarch uarch_intel[], uarch_amd[], uarch_zhaoxin[];
 
 #endif /* UARCH_H */
