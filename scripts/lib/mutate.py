@@ -64,7 +64,7 @@ class Source:
                 self.partner[self.partner[len(self.at)]] = len(self.at)
             self.at.append(match.start())
             self.token.append(match[0])
-        self.functions = [(match[2], bool(re.search(rf"\bvoid\s+{match[2]}\(", match[1])),
+        self.functions = [(match[2], bool(re.search(rf"\bvoid\s+(\w+\s+)*{match[2]}\(", match[1])),
                            bisect.bisect_left(self.at, match.start(3)),
                            bisect.bisect_left(self.at, match.end(3)))
                           for match in FUNCTION.finditer(code)]

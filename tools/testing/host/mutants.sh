@@ -35,13 +35,18 @@ static struct pair start(int left)
 	return pair;
 }
 
+static void inline take(struct pair *pair)
+{
+	pair->sum += at_most(pair->left, 3);
+}
+
 int sum_up(int left)
 {
 	struct pair pair = start(left);
 
 	at_most(left, 1);
 	while (pair.left) {
-		pair.sum += at_most(pair.left, 3);
+		take(&pair);
 		pair.left = pair.left - 1;
 	}
 	return pair.sum;
@@ -81,8 +86,8 @@ EOT
 cat >"$work/scripts/kunit" <<'EOT'
 #!/bin/bash
 cd "$(dirname "$0")/.." && mkdir -p build/log build/arch/x86/boot &&
-	gcc -DCOREPMU_KUNIT -Iinclude -o build/arch/x86/boot/bzImage ../../../main.c \
-		drivers/corepmu/core/tiny.c 2>build/log/kunit-x86_64-plain.build && echo "$PWD/build"
+	gcc -Werror=return-type -DCOREPMU_KUNIT -Iinclude -o build/arch/x86/boot/bzImage \
+		../../../main.c drivers/corepmu/core/tiny.c 2>build/log/kunit-x86_64-plain.build && echo "$PWD/build"
 EOT
 # shellcheck disable=SC2016 # a script of its own
 printf '%s\n' '#!/bin/sh' 'while [ "$1" != -kernel ]; do shift; done' 'exec "$2"' >"$work/qemu"
@@ -111,7 +116,7 @@ result "a seed makes the same sample of the driver each time, and another makes 
 
 mutants --list --sample 100
 ! grep -q comment <<<"$said" && grep -q 'at_most: condition: (a > most) is negated' <<<"$said" &&
-	grep -q 'tiny.c:27: sum_up: constant: 3 is 1 more in' <<<"$said"
+	grep -q 'tiny.c:23: take: constant: 3 is 1 more in' <<<"$said"
 result "mutants are of code, by file and line"
 
 mutants --sample 100 --leeway 2
@@ -131,6 +136,8 @@ has equivalent 'at_most: bound: .* \[a is most\]$'
 result "an equivalent mutant has its reason"
 has 'no compile' 'start: return: returns before pair.sum = 0;$'
 result "a mutant that does not compile is dropped"
+has killed 'take: return: returns before pair->sum .= at_most\(pair->left, 3\);'
+result "a function with a word between void and its name returns nothing"
 judged=$(grep -cE '^(killed|survived|not executed)' <<<"$said")
 killed=$(grep -c '^killed' <<<"$said")
 grep -q "; $((100 * killed / judged)) % of all but the equivalent are killed" <<<"$said"
