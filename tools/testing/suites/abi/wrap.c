@@ -137,7 +137,13 @@ static void narrow_counters_interrupt(void)
 	close(fd);
 }
 
-/* Count more than 2^32 instructions, on one counter of each type at once. */
+/*
+ * Count more than 2^32 instructions, on one counter of each type at once.
+ *
+ * A 32-bit counter interrupts after 2^31 counts, and so does each counter of an event that may use
+ * a 32-bit counter. Each update then adds less than 2^32 counts. The CPU's cycles need 64 bits, so
+ * one update adds more than 2^32 on every PMU with a wide counter.
+ */
 static void past_32_bits(void)
 {
 	const unsigned long iterations = (1UL << 32) / LOOP_INSNS + 12345;
@@ -152,6 +158,7 @@ static void past_32_bits(void)
 	for (i = 0; i < 2; i++) {
 		attr_init(&attr, i ? ARCH_EVENT_INSTRUCTIONS :
 			  ARCH_EVENT_CYCLES);
+		attr.config1 = i ? 0 : ARCH_CONFIG1_LONG;
 		cpu[i] = event_open(&attr, -1, 0, -1, 0);
 		if (cpu[i] < 0)
 			ktap_fail("open on CPU 0: got %s", strerror(-cpu[i]));
