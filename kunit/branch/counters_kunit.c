@@ -12,8 +12,7 @@
 
 #include "fixture.h"
 
-/* The kernel's LBR_INFO_BR_CNTR_OFFSET and _BITS, and ARCH_PERFMON_EVENTSEL_BR_CNTR */
-#define INFO_COUNT(idx, n)	((u64)(n) << (32 + 2 * (idx)))
+/* The kernel's ARCH_PERFMON_EVENTSEL_BR_CNTR */
 #define SELECT_LOG		BIT_ULL(35)
 #define SELECT_EDGE		BIT_ULL(18)
 

@@ -29,6 +29,9 @@
 #define ANY_LEVEL	(ANY_USER | PERF_SAMPLE_BRANCH_KERNEL)
 #define CALLS_USER	(PERF_SAMPLE_BRANCH_CALL_STACK | PERF_SAMPLE_BRANCH_USER)
 
+/* LBR_INFO with the count of counter @idx: the kernel's LBR_INFO_BR_CNTR_OFFSET and _BITS */
+#define INFO_COUNT(idx, n)	((u64)(n) << (32 + 2 * (idx)))
+
 /**
  * struct branch_seen - branch stack of a sample
  * @nr: number of records

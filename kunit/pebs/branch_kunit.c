@@ -24,6 +24,16 @@ static bool has_branches(const struct testbed *testbed)
 	return testbed_is_x86(testbed) && !cpu->amd && cpu->pebs >= 4 && cpu->lbr_nr;
 }
 
+static bool has_counts(const struct testbed *testbed)
+{
+	return has_branches(testbed) && branch_has_counts(testbed);
+}
+
+static const void *gen_counts_params(const void *prev, char *desc)
+{
+	return testbed_gen_matching(prev, desc, has_counts);
+}
+
 static const void *gen_params(const void *prev, char *desc)
 {
 	return testbed_gen_matching(prev, desc, has_branches);
@@ -128,6 +138,22 @@ static void branches_all(struct kunit *test)
 	branch_end(event);
 }
 
+/* A sample has the event counts of its record's branches. */
+static void branches_have_counts(struct kunit *test)
+{
+	struct fixture *b = test->priv;
+	struct perf_event *event = open_precise(b, ANY_USER | COMPAT_SAMPLE_BRANCH_COUNTERS);
+
+	branch_start(event);
+	x86_model_branch(USER, USER_TO, X86_MODEL_COND, INFO_COUNT(event->hw.idx, 2));
+	fixture_run(b, TESTBED_INSTRUCTIONS, RECORD_PERIOD);
+	fixture_read(event);
+	KUNIT_EXPECT_EQ(test, b->nr_samples, 1);
+	KUNIT_EXPECT_TRUE(test, branch_seen[0].has_counts);
+	KUNIT_EXPECT_EQ(test, branch_seen[0].counts[0], 2);
+	branch_end(event);
+}
+
 /*
  * A record may claim more branches than any CPU has: the parser limits the number, or rejects the
  * record.
@@ -151,6 +177,7 @@ static struct kunit_case pebs_branch_cases[] = {
 	KUNIT_CASE_PARAM(branches_in_the_ring, gen_params),
 	KUNIT_CASE_PARAM(branches_are_chosen, gen_params),
 	KUNIT_CASE_PARAM(branches_all, gen_params),
+	KUNIT_CASE_PARAM(branches_have_counts, gen_counts_params),
 	KUNIT_CASE_PARAM(branches_too_many, gen_params),
 	{ }
 };
