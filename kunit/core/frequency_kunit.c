@@ -170,7 +170,10 @@ static void freq_is_young_for_two_ticks(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, event->hw.sample_period, 10 * PROBE);
 	KUNIT_EXPECT_EQ(test, event->hw.last_cpu, COREPMU_FREQ_YOUNG);
 
-	testbed_time += 2 * TICK_NSEC;
+	testbed_time += 2 * TICK_NSEC - NSEC_PER_SEC / RATE / 10;
+	tick(event, 9 * PROBE);
+	KUNIT_EXPECT_EQ(test, event->hw.last_cpu, COREPMU_FREQ_YOUNG);
+	testbed_time++;
 	tick(event, 9 * PROBE);
 	KUNIT_EXPECT_EQ(test, event->hw.last_cpu, RATE);
 	tick(event, 9 * PROBE);
@@ -192,6 +195,22 @@ static void freq_low_rate_stays_young(struct kunit *test)
 	tick(event, 1);
 	KUNIT_EXPECT_EQ(test, event->hw.last_cpu, 1);
 	KUNIT_EXPECT_EQ(test, event->hw.sample_period, 2000);
+}
+
+/* The product of a large count and NSEC_PER_SEC fits into 64 bits, or not: the rate is right. */
+static void freq_count_is_large(struct kunit *test)
+{
+	const u64 most = U64_MAX / NSEC_PER_SEC;
+	struct fixture *b = test->priv;
+	struct perf_event *event = start_with_rate(b, RATE);
+
+	testbed_time += NSEC_PER_SEC / RATE;
+	local64_set(&event->count, most);
+	tick(event, 1);
+	KUNIT_EXPECT_EQ(test, event->hw.sample_period, most);
+	local64_set(&event->count, most + 1);
+	tick(event, 1);
+	KUNIT_EXPECT_EQ(test, event->hw.sample_period / 1000000, most / 1000000);
 }
 
 /* The rate excludes the time in which the event had no counter. */
@@ -243,6 +262,7 @@ static struct kunit_case frequency_cases[] = {
 	KUNIT_CASE_PARAM(freq_probe_is_repeated, testbed_gen_params),
 	KUNIT_CASE_PARAM(freq_tick_finds_period, testbed_gen_params),
 	KUNIT_CASE_PARAM(freq_is_young_for_two_ticks, testbed_gen_params),
+	KUNIT_CASE_PARAM(freq_count_is_large, testbed_gen_params),
 	KUNIT_CASE_PARAM(freq_counts_own_time, testbed_gen_params),
 	KUNIT_CASE_PARAM(freq_changes_period, testbed_gen_params),
 	KUNIT_CASE_PARAM(freq_low_rate_stays_young, testbed_gen_params),
