@@ -403,6 +403,11 @@ static void rdpmc_x86_btf(struct kunit *test)
 	btf->tag.info = btf_of_test.tag.info;
 	btf->header.type_len -= sizeof(struct btf_member);
 	KUNIT_EXPECT_FALSE(test, btf_has_width(desc, btf));
+	/* The type section may end where BTF ends, not later. */
+	btf->header.type_len = btf_of_test.header.type_len + sizeof(btf_names);
+	KUNIT_EXPECT_TRUE(test, btf_has_width(desc, btf));
+	btf->header.type_len++;
+	KUNIT_EXPECT_FALSE(test, btf_has_width(desc, btf));
 	btf->header.type_len = btf_of_test.header.type_len;
 	btf->header.str_len++;
 	KUNIT_EXPECT_FALSE(test, btf_has_width(desc, btf));
