@@ -386,7 +386,9 @@ void x86_model_power_on(const struct x86_model_cpu *cpu)
 		.x86_vendor		= cpu->hygon ? X86_VENDOR_HYGON :
 					  cpu->zhaoxin ? X86_VENDOR_ZHAOXIN :
 					  cpu->amd ? X86_VENDOR_AMD : X86_VENDOR_INTEL,
-		.cpuid_level		= cpu->version >= 6 ? 0x23 : cpu->core_type ? 0x1a : 0x16,
+		/* SDM volume 2, CPUID: Core Duo, which has version 1, has leaves up to 0xa. */
+		.cpuid_level		= cpu->version >= 6 ? 0x23 : cpu->core_type ? 0x1a :
+					  cpu->version >= 2 ? 0x16 : 0xa,
 		.x86_virt_bits		= 48,
 		.microcode		= U32_MAX,
 		.extended_cpuid_level	= cpu->amd && cpu->version >= 2 ? 0x80000022 : 0x80000008,
