@@ -56,8 +56,6 @@ int __corepmu_probe corepmu_branch_setup(struct corepmu *pmu,
 		struct corepmu_cpu *cpuc = per_cpu_ptr(pmu->cpu, cpu);
 
 		cpuc->branches = per_cpu_ptr(pmu->branches, cpu);
-		cpuc->branches->selected = ~0ULL;
-		cpuc->branches->stale = true;
 	}
 	pr_debug("%s: the last %u branches are recorded\n", backend->name, pmu->nr_branches);
 
