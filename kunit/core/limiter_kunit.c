@@ -85,9 +85,11 @@ static void limiter_windows(struct kunit *test)
 	one_overflow(b, event, 50 * NSEC_PER_MSEC, 5 * NSEC_PER_MSEC);
 	for (; expected >= 16; expected /= 2) {
 		KUNIT_EXPECT_EQ(test, cpuc->limiter.min_left, expected);
+		KUNIT_EXPECT_TRUE(test, cpuc->limiter.is_raised);
 		one_overflow(b, event, 20 * NSEC_PER_MSEC, 1);
 	}
 	KUNIT_EXPECT_EQ(test, cpuc->limiter.min_left, b->pmu->min_left);
+	KUNIT_EXPECT_FALSE(test, cpuc->limiter.is_raised);
 
 	cpuc->limiter.max_irq_ns = 20 * NSEC_PER_MSEC;
 	/*
@@ -311,6 +313,13 @@ static void limiter_forgets(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, corepmu_hw_min_period(&event->hw), b->pmu->min_left);
 	KUNIT_EXPECT_FALSE(test, cpuc->limiter.is_raised);
 	KUNIT_EXPECT_FALSE(test, cpuc->limiter.is_logged);
+
+	/* A long time is more than 100 windows. */
+	for (i = 0; i < 2; i++) {
+		cpuc->limiter.min_left = BIT(10);
+		corepmu_limiter_end_window(cpuc, 100 * COREPMU_LIMITER_WINDOW_NS + i);
+		KUNIT_EXPECT_EQ(test, cpuc->limiter.min_left, i ? b->pmu->min_left : BIT(9));
+	}
 }
 
 /*
@@ -459,6 +468,84 @@ static void limiter_leaves_a_quarter(struct kunit *test)
 	}
 }
 
+/* The shares of a window: 1/3 and 1/12; 1/3 above 4096; 1/12 and 1/24 without a user overflow */
+static void limiter_shares(struct kunit *test)
+{
+	const u64 third = COREPMU_LIMITER_WINDOW_NS / 3, twelfth = COREPMU_LIMITER_WINDOW_NS / 12;
+	const struct {
+		s64 before;
+		u64 busy;
+		bool user_hit;
+		s64 after;
+	} table[] = {
+		{ 64, third, true, 64 }, { 64, third + 1, true, 128 },
+		{ 64, twelfth, true, 64 }, { 64, twelfth - 1, true, 32 },
+		{ 64, twelfth + 1, false, 64 },
+		{ 4096, third - 1, true, 4096 }, { 4096, twelfth - 1, true, 2048 },
+		{ 8192, third, true, 8192 }, { 8192, third - 1, true, 4096 },
+		{ 4096, twelfth, false, 4096 }, { 4096, twelfth + 1, false, 8192 },
+		{ 4096, twelfth / 2, false, 4096 }, { 4096, twelfth / 2 - 1, false, 2048 },
+	};
+	struct fixture *b = test->priv;
+	struct corepmu_limiter *limiter = &b->cpuc->limiter;
+	unsigned int i;
+
+	fixture_sampling(b, PERF_COUNT_HW_CPU_CYCLES, 10)->hw.interrupts = 1;
+	for (i = 0; i < ARRAY_SIZE(table); i++) {
+		limiter->min_left = table[i].before;
+		limiter->busy_ns = table[i].busy;
+		limiter->user_hit = table[i].user_hit;
+		corepmu_limiter_end_window(b->cpuc, COREPMU_LIMITER_WINDOW_NS);
+		KUNIT_EXPECT_EQ_MSG(test, limiter->min_left, table[i].after, "row %u", i);
+	}
+}
+
+/* End a window that overflows took all of. */
+static void busy_window(struct fixture *b)
+{
+	b->cpuc->limiter.user_hit = true;
+	b->cpuc->limiter.busy_ns = COREPMU_LIMITER_WINDOW_NS;
+	corepmu_limiter_end_window(b->cpuc, COREPMU_LIMITER_WINDOW_NS);
+}
+
+/*
+ * The limiter throttles events that interrupt at least half as often as the busiest, and their
+ * parents. From 2^17 on it throttles all events.
+ */
+static void limiter_chooses_events(struct kunit *test)
+{
+	static const struct {
+		unsigned int interrupts;
+		s64 before;
+		bool throttles;
+	} table[] = {
+		{ 4, 512, false }, { 5, 512, true }, { 1, BIT(15), false }, { 1, BIT(16), true },
+	};
+	struct fixture *b = test->priv;
+	struct perf_event *busiest = fixture_sampling(b, PERF_COUNT_HW_CPU_CYCLES, 10);
+	struct perf_event *other = fixture_sampling(b, PERF_COUNT_HW_BRANCH_INSTRUCTIONS, 10);
+	struct perf_event *parent = fixture_event(b, PERF_COUNT_HW_BRANCH_INSTRUCTIONS, 10);
+	s64 lowest = corepmu_hw_min_period(&other->hw), raised;
+	unsigned int i;
+
+	busiest->hw.interrupts = 10;
+	other->parent = parent;
+	for (i = 0; i < ARRAY_SIZE(table); i++) {
+		raised = 2 * table[i].before;
+		other->hw.interrupts = table[i].interrupts;
+		corepmu_hw_set_min_period(&other->hw, lowest);
+		corepmu_hw_set_min_period(&parent->hw, lowest);
+		b->cpuc->limiter.min_left = table[i].before;
+		busy_window(b);
+		KUNIT_EXPECT_EQ(test, corepmu_hw_min_period(&busiest->hw), raised);
+		KUNIT_EXPECT_EQ(test, corepmu_hw_min_period(&other->hw),
+				table[i].throttles ? raised : lowest);
+		KUNIT_EXPECT_EQ(test, corepmu_hw_min_period(&parent->hw),
+				table[i].throttles ? raised : lowest);
+	}
+	other->parent = NULL;
+}
+
 /* An interrupt counts for at most max_irq_ns. The excess postpones the start of the window. */
 static void limiter_clamps(struct kunit *test)
 {
@@ -469,11 +556,28 @@ static void limiter_clamps(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, limiter.max_irq_ns, 300000);
 }
 
+/* An interrupt of less than a quarter of max_irq_ns shrinks it by an eighth, to 150 us at least. */
+static void limiter_decays(struct kunit *test)
+{
+	struct corepmu_limiter limiter = { .max_irq_ns = 300000 };
+
+	corepmu_limiter_decay(&limiter, 75000);
+	KUNIT_EXPECT_EQ(test, limiter.max_irq_ns, 300000);
+	corepmu_limiter_decay(&limiter, 74999);
+	KUNIT_EXPECT_EQ(test, limiter.max_irq_ns, 262500);
+	limiter.max_irq_ns = 151000;
+	corepmu_limiter_decay(&limiter, 0);
+	KUNIT_EXPECT_EQ(test, limiter.max_irq_ns, 150000);
+}
+
 static struct kunit_case limiter_cases[] = {
 	KUNIT_CASE_PARAM(limiter_windows, testbed_gen_params),
 	KUNIT_CASE_PARAM(limiter_long, testbed_gen_params),
 	KUNIT_CASE_PARAM(limiter_leaves_a_quarter, testbed_gen_params),
+	KUNIT_CASE_PARAM(limiter_shares, testbed_gen_params),
+	KUNIT_CASE_PARAM(limiter_chooses_events, testbed_gen_params),
 	KUNIT_CASE_PARAM(limiter_clamps, testbed_gen_params),
+	KUNIT_CASE_PARAM(limiter_decays, testbed_gen_params),
 	KUNIT_CASE_PARAM(limiter_kernel, testbed_gen_params),
 	KUNIT_CASE_PARAM(limiter_kernel_events, testbed_gen_params),
 	KUNIT_CASE_PARAM(limiter_user_events, testbed_gen_params),
