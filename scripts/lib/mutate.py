@@ -27,7 +27,8 @@ ENDS_OPERAND = ENDS_TERM | set(COMPARED) | {"&", "|", "^"}
 LOOP = re.compile(r"(for|while)$|\w*for_each")
 # Calls whose removal changes nothing
 NO_CALL = re.compile(r"BUILD_BUG|static_assert|lockdep_|might_|pr_|dev_")
-KEYWORD = re.compile(r"(if|for|while|switch|return|goto|do|else|case)$|\w*for_each")
+# Words that no call begins with; "void (*f)(int a);" declares a pointer.
+KEYWORD = re.compile(r"(if|for|while|switch|return|goto|do|else|case|void)$|\w*for_each")
 # read_sysreg() and the like pass the text of their arguments to the assembler.
 FIXED = re.compile(r"[A-Z][A-Z0-9_]*$|sizeof|typeof|offsetof|static_call|static_assert|\w+_sysreg")
 NO_CONSTANT = re.compile(r"NULL|THIS_MODULE|GFP_\w+|HZ")

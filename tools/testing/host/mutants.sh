@@ -37,6 +37,9 @@ static struct pair start(int left)
 
 static void inline take(struct pair *pair)
 {
+	void (*none)(int a);
+
+	(void)none;
 	pair->sum += at_most(pair->left, 3);
 }
 
@@ -116,8 +119,10 @@ result "a seed makes the same sample of the driver each time, and another makes 
 
 mutants --list --sample 100
 ! grep -q comment <<<"$said" && grep -q 'at_most: condition: (a > most) is negated' <<<"$said" &&
-	grep -q 'tiny.c:23: take: constant: 3 is 1 more in' <<<"$said"
+	grep -q 'tiny.c:26: take: constant: 3 is 1 more in' <<<"$said"
 result "mutants are of code, by file and line"
+! grep -q 'take: call: void' <<<"$said"
+result "a declaration of a pointer is no call"
 
 mutants --sample 100 --leeway 2
 result_of_all=$status
