@@ -236,7 +236,6 @@ static void x86_leaves_bts(struct kunit *test)
 		x86_model_pti = false;
 		fill_bts(b);
 		KUNIT_EXPECT_TRUE_MSG(test, x86_model_bts_full, "%s", table[i].testbed);
-		KUNIT_EXPECT_TRUE(test, x86_model_bts_runs);
 		fixture_end(b);
 	}
 }
