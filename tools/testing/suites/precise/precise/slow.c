@@ -32,9 +32,6 @@ static const struct {
 	{ 16, PERF_MEM_LVL_L2 }, { 230, PERF_MEM_LVL_LOC_RAM },
 };
 
-#define SLOW_LINES		5	/* with latencies above the threshold */
-#define BORDER			16	/* samples that may be missing */
-
 /* Return event and unit mask of an event in sysfs, 0 if the PMU does not have it. */
 static u64 event_of(const char *name)
 {
@@ -118,7 +115,24 @@ struct slow {
 	struct moment m;
 };
 
-/* Advance to access @nr. Loads of the string instruction are from a fast line. */
+static bool is_slow(const struct run *run, u64 round)
+{
+	return lines[LINE(program_load_addr(run, round))].latency > THRESHOLD;
+}
+
+/* Count the accesses of a run. Loads of the string instruction are from a fast line. */
+static u64 count_slow(const struct run *run, enum counted what)
+{
+	u64 round, nr = 0;
+
+	if (what == STORES)
+		return program_total(run, STORES);
+	for (round = 1; round <= run->rounds; round++)
+		nr += is_slow(run, round);
+	return nr;
+}
+
+/* Advance to access @nr. */
 static void find_slow(const struct run *run, enum counted what, u64 nr, struct slow *slow)
 {
 	if (what == STORES) {
@@ -128,7 +142,7 @@ static void find_slow(const struct run *run, enum counted what, u64 nr, struct s
 	}
 	while (slow->nr < nr && slow->round < run->rounds) {
 		slow->round++;
-		slow->nr += lines[LINE(program_load_addr(run, slow->round))].latency > THRESHOLD;
+		slow->nr += is_slow(run, slow->round);
 	}
 	if (slow->round)
 		program_at(run, LOADS, program_loads(slow->round - 1) + 1, &slow->m);
@@ -138,8 +152,9 @@ static void judge_slow(const struct run *run, enum counted what, struct ring *ri
 		       const struct perf_event_attr *attr, unsigned int before)
 {
 	bool stores = what == STORES;
-	u64 most = stores ? program_total(run, STORES) / PERIOD : run->rounds / PERIOD;
-	u64 least = stores ? most / 2 : most * SLOW_LINES / ARRAY_SIZE(lines) - BORDER;
+	u64 most = count_slow(run, what) / PERIOD;
+	/* A task switch may make the last sample late. */
+	u64 least = stores ? most / 2 : most - (switches() - before);
 	unsigned int samples = 0, wrong = 0, displaced = 0, shifts = 0;
 	struct slow slow = { 0 };
 	struct moment m;
