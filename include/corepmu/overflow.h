@@ -104,7 +104,8 @@ void corepmu_late_overflow(struct corepmu_cpu *cpuc, struct perf_event *event);
 /* core/frequency.c */
 void corepmu_freq_open(struct perf_event *event);
 s64 corepmu_freq_find(struct perf_event *event);
-void corepmu_freq_probe(struct corepmu_cpu *cpuc, struct perf_event *event);
+bool corepmu_freq_extend(struct perf_event *event);
+u64 corepmu_freq_next_period(struct corepmu_cpu *cpuc, struct perf_event *event);
 s64 corepmu_freq_restart(struct perf_event *event);
 
 #endif /* _COREPMU_OVERFLOW_H */

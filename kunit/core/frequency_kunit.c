@@ -115,7 +115,7 @@ static void freq_probe_finds_period(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, counter_left(event), period - PROBE);
 	KUNIT_EXPECT_EQ(test, fixture_read(event), PROBE);
 
-	count_in(b, period - PROBE - 1, 0);
+	count_in(b, period - PROBE - 1, NSEC_PER_SEC / RATE * 9 / 10);
 	KUNIT_EXPECT_EQ(test, b->nr_samples, 0);
 	count_in(b, 1, 0);
 	KUNIT_EXPECT_EQ(test, b->nr_samples, 1);
@@ -123,6 +123,156 @@ static void freq_probe_finds_period(struct kunit *test)
 	count_in(b, period, 0);
 	KUNIT_EXPECT_EQ(test, b->nr_samples, 2);
 	KUNIT_EXPECT_EQ(test, b->sample[1], period);
+}
+
+/*
+ * After a slow start the period that fits the first rate ends early: that is a probe, too. The
+ * first sample comes when it is due, and shows all counts so far.
+ */
+static void freq_slow_start_is_not_sampled(struct kunit *test)
+{
+	struct fixture *b = test->priv;
+	struct perf_event *event = start_with_rate(b, RATE);
+	const u64 period = 10 * PROBE;
+
+	count_in(b, PROBE, NSEC_PER_SEC / RATE / 10);
+	KUNIT_ASSERT_EQ(test, counter_left(event), period - PROBE);
+
+	/* Four times the rate: the period ends after a third of the time. */
+	count_in(b, period - PROBE, NSEC_PER_SEC / RATE * 9 / 40);
+	KUNIT_EXPECT_EQ(test, b->nr_samples, 0);
+	KUNIT_EXPECT_EQ(test, event->hw.sample_period, period * 40 / 13);
+	KUNIT_EXPECT_EQ(test, counter_left(event), period * 40 / 13 - period);
+
+	count_in(b, period * 40 / 13 - period, NSEC_PER_SEC / RATE * 27 / 40);
+	KUNIT_EXPECT_EQ(test, b->nr_samples, 1);
+	KUNIT_EXPECT_EQ(test, b->sample[0], period * 40 / 13);
+}
+
+/* The same after the first sample: the period goes on at the rate since that sample. */
+static void freq_slow_start_is_extended(struct kunit *test)
+{
+	const u64 period = 10 * PROBE, ns = NSEC_PER_SEC / RATE;
+	struct fixture *b = test->priv;
+	struct perf_event *event = start_with_rate(b, RATE);
+
+	count_in(b, PROBE, ns / 10);
+	count_in(b, period - PROBE, ns * 9 / 10);
+	KUNIT_ASSERT_EQ(test, b->nr_samples, 1);
+	event->hw.freq_time_stamp = testbed_time;
+
+	/* Four times the rate */
+	count_in(b, period, ns / 4);
+	KUNIT_EXPECT_EQ(test, b->nr_samples, 1);
+	KUNIT_EXPECT_EQ(test, counter_left(event), 3 * period);
+	count_in(b, 3 * period, ns * 3 / 4);
+	KUNIT_EXPECT_EQ(test, b->nr_samples, 2);
+	KUNIT_EXPECT_EQ(test, b->sample[1], 4 * period);
+	KUNIT_EXPECT_EQ(test, event->hw.sample_period, 4 * period);
+}
+
+/* A stop that overtakes an early overflow emits no sample either. */
+static void freq_early_stop_is_not_sampled(struct kunit *test)
+{
+	struct fixture *b = test->priv;
+	struct perf_event *event = start_with_rate(b, RATE);
+
+	local64_set(&event->hw.period_left, 0);
+	testbed_time += NSEC_PER_SEC / RATE / 2;
+	fixture_stop_event(event, PERF_EF_UPDATE);
+	KUNIT_EXPECT_EQ(test, b->nr_samples, 0);
+	fixture_start_event(event, PERF_EF_RELOAD);
+	KUNIT_EXPECT_EQ(test, counter_left(event), PROBE);
+}
+
+/* A sample may come an eighth of the time between two samples before it is due, but no earlier. */
+static void freq_sample_may_be_early(struct kunit *test)
+{
+	const u64 period = 10 * PROBE, ns = NSEC_PER_SEC / RATE;
+	struct fixture *b = test->priv;
+	struct perf_event *event = start_with_rate(b, RATE);
+
+	count_in(b, PROBE, ns / 10);
+	count_in(b, period - PROBE, ns - ns / 8 - ns / 10 - 1);
+	KUNIT_EXPECT_EQ(test, b->nr_samples, 0);
+	count_in(b, counter_left(event), 1);
+	KUNIT_EXPECT_EQ(test, b->nr_samples, 1);
+
+	event->hw.freq_time_stamp = testbed_time;
+	count_in(b, counter_left(event), ns - ns / 8 - 1);
+	KUNIT_EXPECT_EQ(test, b->nr_samples, 1);
+	count_in(b, counter_left(event), 1);
+	KUNIT_EXPECT_EQ(test, b->nr_samples, 2);
+}
+
+/* Perf core swaps the counts of two tasks' events with inherit_stat: they are no part of the period. */
+static void freq_swapped_count_is_no_period(struct kunit *test)
+{
+	struct fixture *b = test->priv;
+	struct perf_event *event = open_with_rate(b, RATE);
+	const u64 period = 10 * PROBE, ns = NSEC_PER_SEC / RATE;
+
+	local64_set(&event->count, 1000 * period);
+	event->total_time_running = 1000 * ns;
+	event->state = PERF_EVENT_STATE_ACTIVE;
+	event->tstamp = testbed_time;
+	KUNIT_ASSERT_EQ(test, fixture_add(event, PERF_EF_START), 0);
+	fixture_forget(b);
+	KUNIT_EXPECT_EQ(test, counter_left(event), period);
+	count_in(b, period, ns);
+	KUNIT_EXPECT_EQ(test, b->nr_samples, 1);
+	KUNIT_EXPECT_EQ(test, b->sample[0], period);
+}
+
+/* Run a child for half of the time between two samples. Return the period of its sample, or 0. */
+static u64 run_child(struct fixture *b, struct perf_event *parent, u64 id, u64 period)
+{
+	enum { STEPS = 50 };
+	struct perf_event *event = open_with_rate(b, RATE);
+	unsigned int step;
+
+	event->parent = parent;
+	event->id = id;
+	event->state = PERF_EVENT_STATE_ACTIVE;
+	event->tstamp = testbed_time;
+	KUNIT_ASSERT_EQ(b->test, fixture_add(event, PERF_EF_START), 0);
+	fixture_forget(b);
+	for (step = 0; step < STEPS / 2; step++)
+		count_in(b, period / STEPS, NSEC_PER_SEC / RATE / STEPS);
+	event->parent = NULL;
+	fixture_remove(event);
+	KUNIT_EXPECT_LE(b->test, b->nr_samples, 1);
+
+	return b->nr_samples ? b->sample[0] : 0;
+}
+
+/*
+ * Children that end before a period is over have samples, too: the first is due after another part
+ * of the period in each child, also if another event or CPU has the numbers between theirs.
+ */
+static void freq_children_share_period(struct kunit *test)
+{
+	static const unsigned int strides[] = { 1, 72, 144 };
+	struct fixture *b = test->priv;
+	struct perf_event *parent = open_with_rate(b, RATE);
+	const u64 period = 10 * PROBE;
+	unsigned int i, child, sampled;
+	u64 sum, shown;
+
+	for (i = 0; i < ARRAY_SIZE(strides); i++) {
+		sampled = 0;
+		sum = 0;
+		for (child = 1; child <= 100; child++) {
+			shown = run_child(b, parent, child * strides[i], period);
+			sampled += !!shown;
+			sum += shown;
+		}
+		KUNIT_EXPECT_GE(test, sampled, 45);
+		KUNIT_EXPECT_LE(test, sampled, 55);
+		/* The samples stand for all counts: the last step's time was over before its counts. */
+		KUNIT_EXPECT_LE(test, sum, sampled * period);
+		KUNIT_EXPECT_GE(test, sum, sampled * period * 9 / 10);
+	}
 }
 
 /* Another probe follows a probe that comes before the rate is known. */
@@ -259,6 +409,12 @@ static void freq_changes_period(struct kunit *test)
 static struct kunit_case frequency_cases[] = {
 	KUNIT_CASE_PARAM(freq_starts_with_guess, testbed_gen_params),
 	KUNIT_CASE_PARAM(freq_probe_finds_period, testbed_gen_params),
+	KUNIT_CASE_PARAM(freq_slow_start_is_not_sampled, testbed_gen_params),
+	KUNIT_CASE_PARAM(freq_slow_start_is_extended, testbed_gen_params),
+	KUNIT_CASE_PARAM(freq_early_stop_is_not_sampled, testbed_gen_params),
+	KUNIT_CASE_PARAM(freq_sample_may_be_early, testbed_gen_params),
+	KUNIT_CASE_PARAM(freq_swapped_count_is_no_period, testbed_gen_params),
+	KUNIT_CASE_PARAM(freq_children_share_period, testbed_gen_params),
 	KUNIT_CASE_PARAM(freq_probe_is_repeated, testbed_gen_params),
 	KUNIT_CASE_PARAM(freq_tick_finds_period, testbed_gen_params),
 	KUNIT_CASE_PARAM(freq_is_young_for_two_ticks, testbed_gen_params),

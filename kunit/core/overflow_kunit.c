@@ -465,6 +465,8 @@ static void overflow_freq_has_ended_period(struct kunit *test)
 	const u64 ended = 10000, next = 20000;
 
 	KUNIT_ASSERT_EQ(test, fixture_open(b, &attr, &event), 0);
+	/* The period has been found: core/frequency.c does not change it. */
+	event->hw.last_cpu = attr.sample_freq;
 	event->hw.sample_period = ended;
 	event->hw.last_period = ended;
 	local64_set(&event->hw.period_left, ended);

@@ -7,6 +7,7 @@
 #include <linux/perf_event.h>
 #include <linux/perf_regs.h>
 #include <linux/string.h>
+#include <linux/time64.h>
 
 #include <corepmu/pmu.h>
 
@@ -110,6 +111,46 @@ static void precise_record_at_stop(struct kunit *test)
 	fixture_run(b, TESTBED_INSTRUCTIONS, 1);
 	KUNIT_EXPECT_EQ(test, b->nr_samples, 2);
 	KUNIT_EXPECT_EQ(test, fixture_read(event), 200);
+}
+
+/*
+ * With a frequency, records of probes are no samples, nor is one that ends a period too early, with
+ * its interrupt or found by a stop (core/frequency.c).
+ */
+static void precise_frequency(struct kunit *test)
+{
+	const u64 probe = 125000, period = 10 * probe, ns = NSEC_PER_SEC / 1000;
+	struct fixture *b = test->priv;
+	struct perf_event_attr attr = precise_attr(PERF_COUNT_HW_INSTRUCTIONS, 2, 1000);
+	struct perf_event *event;
+
+	attr.freq = 1;
+	KUNIT_ASSERT_EQ(test, fixture_open(b, &attr, &event), 0);
+	event->state = PERF_EVENT_STATE_ACTIVE;
+	event->tstamp = testbed_time;
+	KUNIT_ASSERT_EQ(test, fixture_add(event, PERF_EF_START), 0);
+	fixture_forget(b);
+
+	testbed_time += ns / 10;
+	fixture_run(b, TESTBED_INSTRUCTIONS, probe);
+	KUNIT_EXPECT_EQ(test, event->hw.sample_period, period);
+	testbed_time += ns / 10;
+	fixture_run(b, TESTBED_INSTRUCTIONS, period - probe);
+	KUNIT_EXPECT_EQ(test, b->nr_samples, 0);
+	KUNIT_EXPECT_EQ(test, event->hw.sample_period, 5 * period);
+
+	b->testbed->ops->hold(true);
+	testbed_time += ns / 10;
+	fixture_run(b, TESTBED_INSTRUCTIONS, 4 * period);
+	fixture_stop_event(event, PERF_EF_UPDATE);
+	b->testbed->ops->hold(false);
+	KUNIT_EXPECT_EQ(test, b->nr_samples, 0);
+
+	fixture_start_event(event, PERF_EF_RELOAD);
+	testbed_time += ns;
+	fixture_run(b, TESTBED_INSTRUCTIONS, 20 * period);
+	KUNIT_EXPECT_EQ(test, b->nr_samples, 1);
+	KUNIT_EXPECT_EQ(test, fixture_read(event), 25 * period);
 }
 
 /* The drain emits no sample with trace data of an event that has been stopped before. */
@@ -519,6 +560,7 @@ static struct kunit_case pebs_cases[] = {
 	KUNIT_CASE_PARAM(precise_samples, pebs_gen_params),
 	KUNIT_CASE_PARAM(precise_regs, pebs_gen_params),
 	KUNIT_CASE_PARAM(precise_record_at_stop, pebs_gen_params),
+	KUNIT_CASE_PARAM(precise_frequency, pebs_gen_params),
 	KUNIT_CASE_PARAM(precise_stop_without_trace, pebs_gen_params),
 	KUNIT_CASE_PARAM(precise_read_before_record, pebs_gen_params),
 	KUNIT_CASE_PARAM(precise_several, pebs_gen_params),

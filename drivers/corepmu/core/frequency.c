@@ -12,10 +12,18 @@
  * emits no sample. An event is young until its period is found: hw.last_cpu is
  * COREPMU_FREQ_YOUNG.
  *
+ * A task begins with page faults and few instructions of its own: the first rate is too low, and
+ * the period too short. So an overflow of a young event well before its sample is due is a probe,
+ * too.
+ *
+ * The first sample of a child's event is due after a part of the period, which differs by child.
+ * Otherwise children that end before a whole period would have no samples.
+ *
  * An event starts in the middle of a tick. Perf core takes the time until the next tick for a whole
  * tick: it finds the rate too low and the period too long. So an event stays young for two ticks
  * of running time, and the driver sets the period again after each of them.
  */
+#include <linux/hash.h>
 #include <linux/jiffies.h>
 #include <linux/math64.h>
 #include <linux/minmax.h>
@@ -50,6 +58,8 @@
 #define KNOWN_AFTER_NS		(10 * NSEC_PER_USEC)
 /* The longest time that running_ns() returns, so that products fit into 64 bits */
 #define LONGEST_NS		(16 * NSEC_PER_SEC)
+/* A young event's sample may come 1/EARLY of the time between two samples before it is due. */
+#define EARLY			8
 /* Two ticks of running time contain at least one whole tick. */
 #define YOUNG_NS		(2 * TICK_NSEC)
 
@@ -153,6 +163,123 @@ static noinline s64 guess_period(struct perf_event *event)
 	return change_period(hwc, max_t(u64, period, corepmu_hw_min_period(hwc)));
 }
 
+/* Return the part of @value, a time or a period, after which the event's first sample is due. */
+static u64 first_part(const struct perf_event *event, u64 value)
+{
+	if (!event->parent)
+		return value;
+
+	/*
+	 * One hash alone spreads numbers of events evenly, but not those of each 144th event, as one
+	 * of 144 CPUs gets them: 144 is a Fibonacci number.
+	 */
+	return mul_u64_u32_shr(value, hash_32(hash_64(event->id, 32), 32), 32);
+}
+
+/* Perf core sets the time stamp at each sample. */
+static bool had_sample(const struct perf_event *event)
+{
+	return event->hw.freq_time_stamp;
+}
+
+static u64 known_after_ns(const struct perf_event *event)
+{
+	return max_t(u64, NSEC_PER_SEC / settled_mark(event) / KNOWN_AFTER, KNOWN_AFTER_NS);
+}
+
+/* Return the period that fits the event's rate in @running ns, or 0 while the rate is unknown. */
+static u64 known_period(const struct perf_event *event, u64 running)
+{
+	/* Without a count there is no rate. */
+	if (running < known_after_ns(event) || !local64_read(&event->count))
+		return 0;
+
+	return max_t(u64, measured_period(event, running), corepmu_hw_min_period(&event->hw));
+}
+
+static bool is_first_early(const struct perf_event *event)
+{
+	u64 due = first_part(event, NSEC_PER_SEC / settled_mark(event));
+	u64 running = running_ns(event);
+
+	return running && running < max(due - due / EARLY, known_after_ns(event));
+}
+
+/* @gone counts took @ns. Return how many more counts fit until @due, in ns. */
+static u64 counts_left(u64 gone, u64 ns, u64 due)
+{
+	if (gone > U64_MAX / NSEC_PER_SEC)
+		return div64_u64(gone, ns) * (due - ns);
+
+	return div64_u64(gone * (due - ns), ns);
+}
+
+/**
+ * corepmu_freq_extend() - extend the period of a young event if its sample would come early
+ * @event: a stopped or overflowed event with a frequency, whose count is up to date
+ *
+ * Before the first sample this changes nothing: corepmu_freq_find() sets the period. IRQs off, or
+ * NMI.
+ *
+ * Return: true if the overflow emits no sample
+ */
+bool corepmu_freq_extend(struct perf_event *event)
+{
+	struct hw_perf_event *hwc = &event->hw;
+	u64 gone, due;
+	s64 left, ns;
+
+	if (hwc->last_cpu != COREPMU_FREQ_YOUNG)
+		return false;
+	if (!had_sample(event))
+		return is_first_early(event);
+	due = NSEC_PER_SEC / settled_mark(event);
+	ns = local_clock() - hwc->freq_time_stamp;
+	if (ns <= 0 || ns >= due - due / EARLY)
+		return false;
+
+	left = local64_read(&hwc->period_left);
+	if (left <= 0) {
+		gone = hwc->last_period - left;
+		left = max_t(u64, counts_left(gone, ns, due), 1);
+		hwc->sample_period = gone + left;
+		hwc->last_period = gone + left;
+		local64_set(&hwc->period_left, left);
+	}
+
+	return true;
+}
+
+/*
+ * Return the counts of the first period so far. The event's count may be larger: inherit_stat swaps
+ * the counts of two tasks. The difference may be: perf core sets period_left to 0.
+ */
+static u64 first_counts(const struct perf_event *event)
+{
+	u64 gone = event->hw.last_period - local64_read(&event->hw.period_left);
+
+	return min_t(u64, gone, local64_read(&event->count));
+}
+
+/*
+ * Return the period that the first sample shows: @length counts. But a child's first sample stands
+ * for a whole period, since other children end without a sample.
+ */
+static u64 first_length(const struct perf_event *event, u64 length)
+{
+	return event->parent ? max(length, event->hw.sample_period) : length;
+}
+
+/* Set the end of the first period, @left counts from now. Return @left, or 1 if the end is past. */
+static s64 end_first_period(struct perf_event *event, s64 left)
+{
+	left = max_t(s64, left, 1);
+	event->hw.last_period = first_length(event, first_counts(event) + left);
+	local64_set(&event->hw.period_left, left);
+
+	return left;
+}
+
 /**
  * corepmu_freq_find() - find the period of a young event
  * @event: an event whose count is up to date
@@ -164,38 +291,60 @@ static noinline s64 guess_period(struct perf_event *event)
  */
 s64 corepmu_freq_find(struct perf_event *event)
 {
-	u64 known_ns = NSEC_PER_SEC / settled_mark(event) / KNOWN_AFTER, period = 0, ended;
 	struct hw_perf_event *hwc = &event->hw;
-	u64 running = running_ns(event);
+	u64 running = running_ns(event), period, ended;
 	s64 left;
 
 	if (compat_event_has_cgroup(event))
 		return guess_period(event);
-	/* Without a count there is no rate. */
-	if (running && local64_read(&event->count))
-		period = measured_period(event, running);
-	if (period && running > max_t(u64, YOUNG_NS, known_ns))
+	period = known_period(event, running);
+	if (period && running > YOUNG_NS &&
+	    (had_sample(event) || running >= NSEC_PER_SEC / settled_mark(event)))
 		hwc->last_cpu = settled_mark(event);
-	if (period && running >= max_t(u64, known_ns, KNOWN_AFTER_NS))
-		return change_period(hwc, max_t(u64, period, corepmu_hw_min_period(hwc)));
+	if (had_sample(event))
+		return period ? change_period(hwc, period) :
+				corepmu_counter_period_left(event, &ended);
+	if (period) {
+		hwc->sample_period = period;
+		left = first_part(event, period) - first_counts(event);
+		return end_first_period(event, left);
+	}
 
-	left = corepmu_counter_period_left(event, &ended);
-	period = period ? period / PROBE_MEASURED :
-			  per_second(&event->attr) / settled_mark(event) / PROBE_GUESSED;
+	if (running && local64_read(&event->count))
+		period = measured_period(event, running) / PROBE_MEASURED;
+	else
+		period = per_second(&event->attr) / settled_mark(event) / PROBE_GUESSED;
 
-	return min_t(s64, max_t(u64, period, 1), left);
+	return end_first_period(event, period);
 }
 
 /**
- * corepmu_freq_probe() - set the counter of a young event after an overflow within its period
+ * corepmu_freq_next_period() - set the counter of a young event after an overflow
  * @cpuc: this CPU's state
  * @event: the event, whose count is up to date
  *
  * From the overflow interrupt.
+ *
+ * Return: length of the ended period, 0 if the overflow was a probe
  */
-void corepmu_freq_probe(struct corepmu_cpu *cpuc, struct perf_event *event)
+u64 corepmu_freq_next_period(struct corepmu_cpu *cpuc, struct perf_event *event)
 {
-	corepmu_counter_load(cpuc, event, corepmu_freq_find(event));
+	struct hw_perf_event *hwc = &event->hw;
+	u64 ended = 0, period;
+
+	if (!corepmu_freq_extend(event)) {
+		period = had_sample(event) ? 0 : known_period(event, running_ns(event));
+		if (period) {
+			hwc->sample_period = period;
+			hwc->last_period = first_length(event, hwc->last_period);
+		}
+		ended = corepmu_counter_next_period(cpuc, event);
+	}
+	if (!ended)
+		corepmu_counter_load(cpuc, event, had_sample(event) ?
+				     local64_read(&hwc->period_left) : corepmu_freq_find(event));
+
+	return ended;
 }
 
 /**

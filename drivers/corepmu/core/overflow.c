@@ -180,6 +180,8 @@ noinline void corepmu_late_overflow(struct corepmu_cpu *cpuc, struct perf_event 
 		corepmu_counter_postpone(&event->hw);
 		return;
 	}
+	if (corepmu_freq_extend(event))
+		return;
 	emit_sample(event, &data, corepmu_counter_end_period(event), regs);
 }
 
@@ -188,9 +190,10 @@ static void overflow_event(struct corepmu_cpu *cpuc, struct perf_event *event)
 	u64 ended;
 
 	corepmu_counter_update(cpuc, event);
-	ended = corepmu_counter_next_period(cpuc, event);
-	if (unlikely(!ended) && event->hw.last_cpu == COREPMU_FREQ_YOUNG)
-		corepmu_freq_probe(cpuc, event);
+	if (unlikely(event->hw.last_cpu == COREPMU_FREQ_YOUNG))
+		ended = corepmu_freq_next_period(cpuc, event);
+	else
+		ended = corepmu_counter_next_period(cpuc, event);
 	if (event->hw.flags & COREPMU_EVENT_MAPPED)
 		perf_event_update_userpage(event);
 	if (!ended || !is_sampling_event(event))

@@ -116,14 +116,15 @@ static __always_inline u64 account_reset(struct corepmu_cpu *cpuc, struct perf_e
 	u64 ended;
 
 	if (event->hw.state & PERF_HES_STOPPED)
-		return corepmu_counter_end_period(event);
+		return corepmu_freq_extend(event) ? 0 : corepmu_counter_end_period(event);
 
 	if (unlikely(local64_read(&event->hw.prev_count) > 0))
 		x86_pebs_follow_reset(cpuc, event);
 	corepmu_counter_update(cpuc, event);
-	ended = corepmu_counter_next_period(cpuc, event);
-	if (!ended && event->hw.last_cpu == COREPMU_FREQ_YOUNG)
-		corepmu_freq_probe(cpuc, event);
+	if (event->hw.last_cpu == COREPMU_FREQ_YOUNG)
+		ended = corepmu_freq_next_period(cpuc, event);
+	else
+		ended = corepmu_counter_next_period(cpuc, event);
 	if (event->hw.flags & COREPMU_EVENT_MAPPED)
 		perf_event_update_userpage(event);
 
