@@ -181,6 +181,9 @@ verdict_first()
 	results cpu fail 's/"area": "page", "name": "[^"]*"/"area": "error", "name": "ioctls"/
 		s/"about": {/&"CPU: vendor_id": "Shanghai  ", /' >"$work/zhaoxin.json"
 	sed 's/Shanghai/GenuineIntel/' "$work/zhaoxin.json" >"$work/intel.json"
+	sed 's/"area": "error", "name": "ioctls"/"area": "branch", "name": "without flags and cycles"/' \
+		"$work/intel.json" >"$work/lbr.json"
+	sed 's/"about": {/&"CPU: arch_lbr": "yes", /' "$work/lbr.json" >"$work/arch-lbr.json"
 	while IFS='|' read -r name text; do
 		expect_says "the page of $name" "</h1><p class=\"verdict $text" "$("$report" "$work/$name.json" | tr -d '\n')" ||
 			return 1
@@ -190,6 +193,8 @@ verdict_first()
 	standin|fail">FAIL: 1 check failed, 0 of them
 	zhaoxin|known">KNOWN: 1 check failed
 	intel|fail">FAIL: 1 check failed, 0 of them
+	lbr|fail">FAIL: 1 check failed, 0 of them
+	arch-lbr|known">KNOWN: 1 check failed
 	first|fail">FAIL: 1 check failed, 0 of them
 	pass|pass">PASS: no check fails; 1 pass, 1 are skipped.</p><h2>Areas
 	EOT
@@ -210,7 +215,7 @@ known_defects()
 	    row = table[name]
 	    assert not {"checks", "pmus", "architectures", "kernels", "what", "source", "found"} - row.keys(), name
 	    assert not row.keys() - {"checks", "warning", "pmus", "modules", "architectures", "kernels", "vendor",
-	                             "devicetree", "machine", "what", "source", "found"}, name
+	                             "flag", "devicetree", "machine", "what", "source", "found"}, name
 	    assert re.fullmatch(r"\d+\.\d+(-\d+\.\d+)?", row["kernels"]), name
 	    assert row["checks"] or row.get("warning"), name
     for check in row["checks"].strip().splitlines():

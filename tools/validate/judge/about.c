@@ -16,7 +16,7 @@
 static bool cpu_says(const char *name, char *text, size_t size)
 {
 	FILE *file = fopen("/proc/cpuinfo", "r");
-	char line[1024], *value;
+	char line[4096], *value;
 	bool found = false;
 
 	while (file && !found && fgets(line, sizeof(line), file)) {
@@ -44,7 +44,7 @@ static void report_cpu(void (*report)(const char *name, const char *fact))
 		/* RISC-V */
 		"isa", "uarch", "mvendorid", "marchid", "mimpid",
 	};
-	char name[64], text[512];
+	char name[64], text[4096];
 	unsigned int i;
 
 	for (i = 0; i < ARRAY_SIZE(names); i++) {
@@ -53,6 +53,9 @@ static void report_cpu(void (*report)(const char *name, const char *fact))
 		snprintf(name, sizeof(name), "CPU: %s", names[i]);
 		report(name, text);
 	}
+	/* known-defects.cfg asks for this flag. */
+	if (cpu_says("flags", text, sizeof(text)) && strstr(text, " arch_lbr"))
+		report("CPU: arch_lbr", "yes");
 }
 
 /* Report the files of a directory of the PMU: their names, or with @values their contents. */
