@@ -86,4 +86,7 @@ void watch_end(void (*report)(const char *sentence));
 #define RATE_FILE	"/proc/sys/kernel/perf_event_max_sample_rate"
 #define MAX_HZ		1000
 
+/* The limit of the time that samples take, in percent; 0 and 100 turn the limit off. */
+#define PERCENT_FILE	"/proc/sys/kernel/perf_cpu_time_max_percent"
+
 #endif /* GUARD_H */
