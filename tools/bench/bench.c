@@ -14,6 +14,7 @@
  */
 #define _GNU_SOURCE
 #include <errno.h>
+#include <fnmatch.h>
 #include <pthread.h>
 #include <sched.h>
 #include <stdio.h>
@@ -52,6 +53,21 @@ u64 median(u64 *costs, unsigned int nr)
 	return costs[nr / 2];
 }
 
+bool bench_wants(const char *where, const char *what)
+{
+	const char *globs = getenv("ROWS"), *glob;
+	char name[64], *next;
+
+	if (!globs)
+		return true;
+	next = strdupa(globs);
+	snprintf(name, sizeof(name), "%s%s", where, what);
+	while ((glob = strsep(&next, ",")))
+		if (!fnmatch(glob, name, 0))
+			return true;
+	return false;
+}
+
 static u64 empty_round;
 
 static unsigned int rounds = MAX_ROUNDS;
@@ -78,6 +94,8 @@ static void report(const char *kind, const char *where, const char *what,
 {
 	unsigned int i;
 
+	if (!bench_wants(where, what))
+		return;
 	printf("%s %s%s %llu\n", kind, where, what, (unsigned long long)measure(op, b));
 	if (!strcmp(kind, "BASE"))
 		return;
@@ -302,6 +320,8 @@ static void bench_user_read(void)
 {
 	struct bench b;
 
+	if (!bench_wants("", "user-read"))
+		return;
 	bench_init(&b, false);
 #if defined(__aarch64__)
 	b.attr.config1 = ARCH_CONFIG1_RDPMC | ARCH_CONFIG1_LONG;

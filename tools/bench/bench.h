@@ -128,6 +128,15 @@ void bench_close(struct bench *b);
 bool bench_branches(struct bench *b, const char *where, const char *what, u64 branches);
 
 /**
+ * bench_wants() - check whether to measure an operation
+ * @where: prefix of its name
+ * @what: the rest of its name
+ *
+ * Return: true if ROWS is not in the environment, or one of its globs matches the name.
+ */
+bool bench_wants(const char *where, const char *what);
+
+/**
  * bench_report() - measure an operation with long rounds, and print its line
  * @kind: "BENCH", or "BASE" for what the operation costs without the driver
  * @what: its name

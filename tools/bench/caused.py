@@ -107,6 +107,8 @@ def main():
             continue
         ratios[operation] = our / theirs
         print(f'CAUSED {operation} {theirs:.0f} {our:.0f} {ratios[operation]:.2f} {floor:.0f}')
+    if not ratios:
+        return 0
     print(f'MEDIAN {statistics.median(ratios.values()):.2f}')
     return any(ratio > LIMIT and not UNLIMITED.fullmatch(operation)
                for operation, ratio in ratios.items())

@@ -34,8 +34,12 @@ void bench_rotation(unsigned int nr)
 	const unsigned int rotations = LONG / ROTATION;
 	bool hardware_events;
 	struct bench b;
+	char what[32];
 	u64 lost;
 
+	snprintf(what, sizeof(what), "rotate-%u", nr);
+	if (!bench_wants("", what))
+		return;
 	for (hardware_events = false; ; hardware_events = true) {
 		bench_init(&b, false);
 		bench_open(&b, nr, false, hardware_events);
@@ -45,13 +49,13 @@ void bench_rotation(unsigned int nr)
 		lost = lost_time();
 		if (hardware_events)
 			mark();
-		printf("%s rotate-%u %llu\n", hardware_events ? "BENCH" : "BASE", nr,
+		printf("%s %s %llu\n", hardware_events ? "BENCH" : "BASE", what,
 		       (unsigned long long)lost / rotations);
 		bench_close(&b);
 		if (hardware_events)
 			break;
 	}
-	printf("MARKED rotate-%u %u\n", nr, rotations);
+	printf("MARKED %s %u\n", what, rotations);
 }
 
 /* A child that inherits events and exits */

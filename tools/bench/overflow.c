@@ -62,6 +62,8 @@ static void bench_overflow(const char *where, const char *what, bool cpu_wide, b
 	struct bench b;
 	u64 gap;
 
+	if (!bench_wants(where, what))
+		return;
 	bench_init(&b, cpu_wide);
 	if (branches && !bench_branches(&b, where, what, branches))
 		return;
@@ -106,6 +108,8 @@ static void bench_precise(const char *what, bool many)
 	struct bench b;
 	int fd;
 
+	if (!bench_wants("", what))
+		return;
 	/* The built-in driver of arm64 accepts precise_ip and ignores it. */
 	if (max_precise() < 2) {
 		printf("# %s: samples have skid\n", what);
