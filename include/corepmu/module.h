@@ -28,16 +28,6 @@ struct device_attribute;
 #define __corepmu_init	__init
 #endif
 
-/*
- * Functions that probe a PMU: freed after the load on x86. On arm64 a devicetree overlay may add a
- * PMU after the load.
- */
-#ifdef CONFIG_ARM64
-#define __corepmu_probe
-#else
-#define __corepmu_probe	__corepmu_init
-#endif
-
 /* module/main.c */
 extern const bool corepmu_drives_the_counters;
 

@@ -57,7 +57,7 @@ static struct corepmu_cpu *cpuc_of(struct pmuv3 *pmuv3, int cpu)
 	return per_cpu_ptr(pmuv3->pmu->cpu, cpu);
 }
 
-static int set_irq(struct pmuv3 *pmuv3, int cpu, int irq)
+static int __corepmu_init set_irq(struct pmuv3 *pmuv3, int cpu, int irq)
 {
 	if (cpuc_of(pmuv3, cpu)->irq) {
 		pr_err("CPU%d has more than one PMU interrupt: mend the devicetree or the MADT\n",
@@ -69,14 +69,14 @@ static int set_irq(struct pmuv3 *pmuv3, int cpu, int irq)
 	return 0;
 }
 
-static int set_irq_of(struct pmuv3 *pmuv3, int cpu, int irq)
+static int __corepmu_init set_irq_of(struct pmuv3 *pmuv3, int cpu, int irq)
 {
 	cpumask_set_cpu(cpu, &pmuv3->pmu->supported_cpus);
 
 	return set_irq(pmuv3, cpu, irq);
 }
 
-static int parse_ppi_of(struct pmuv3 *pmuv3, struct platform_device *pdev, int irq)
+static int __corepmu_init parse_ppi_of(struct pmuv3 *pmuv3, struct platform_device *pdev, int irq)
 {
 	struct cpumask cpus;
 	int cpu, ret;
@@ -94,13 +94,13 @@ static int parse_ppi_of(struct pmuv3 *pmuv3, struct platform_device *pdev, int i
 	return 0;
 }
 
-static bool has_affinity(struct device_node *np)
+static bool __corepmu_init has_affinity(struct device_node *np)
 {
 	return of_find_property(np, "interrupt-affinity", NULL);
 }
 
 /* Return the CPU of the i-th SPI: CPU i if the devicetree has no interrupt-affinity. */
-static int spi_cpu_of(struct device_node *np, int i)
+static int __corepmu_init spi_cpu_of(struct device_node *np, int i)
 {
 	struct device_node *cpu_np;
 	int cpu;
@@ -118,7 +118,7 @@ static int spi_cpu_of(struct device_node *np, int i)
 	return cpu;
 }
 
-static int parse_spi_of(struct pmuv3 *pmuv3, struct device_node *np, int i, int irq)
+static int __corepmu_init parse_spi_of(struct pmuv3 *pmuv3, struct device_node *np, int i, int irq)
 {
 	int cpu = spi_cpu_of(np, i);
 
@@ -130,7 +130,7 @@ static int parse_spi_of(struct pmuv3 *pmuv3, struct device_node *np, int i, int 
 }
 
 /* Without interrupts, the devicetree does not list the PMU's CPUs either: take all of them. */
-static int take_all_cpus_of(struct pmuv3 *pmuv3, struct device_node *np)
+static int __corepmu_init take_all_cpus_of(struct pmuv3 *pmuv3, struct device_node *np)
 {
 	if (pmuv3_sampling) {
 		pr_err("%pOF has no interrupt: overflows would be lost; sampling=0 counts without samples\n",
@@ -152,7 +152,7 @@ static int take_all_cpus_of(struct pmuv3 *pmuv3, struct device_node *np)
  *
  * Return: 0, or a negative errno after a message
  */
-int pmuv3_parse_irqs_of(struct pmuv3 *pmuv3, struct platform_device *pdev)
+int __corepmu_init pmuv3_parse_irqs_of(struct pmuv3 *pmuv3, struct platform_device *pdev)
 {
 	struct device_node *np = pdev->dev.of_node;
 	int nr = platform_irq_count(pdev);
@@ -361,7 +361,7 @@ static bool is_repeated(struct pmuv3 *pmuv3, int cpu)
 	return false;
 }
 
-static int request_ppi(struct pmuv3 *pmuv3, int irq)
+static int __corepmu_init request_ppi(struct pmuv3 *pmuv3, int irq)
 {
 	const struct cpumask *cpus = acpi_disabled ? &pmuv3->pmu->supported_cpus :
 						     cpu_possible_mask;
@@ -373,7 +373,7 @@ static int request_ppi(struct pmuv3 *pmuv3, int irq)
 					 pmuv3->pmu->cpu);
 }
 
-static int request_irq_of_cpu(struct pmuv3 *pmuv3, int cpu)
+static int __corepmu_init request_irq_of_cpu(struct pmuv3 *pmuv3, int cpu)
 {
 	struct corepmu_cpu *cpuc = cpuc_of(pmuv3, cpu);
 	int ret;
@@ -430,7 +430,7 @@ static void free_irqs_below(struct pmuv3 *pmuv3, int end)
  * Request the interrupts of all CPUs. Return nr_cpu_ids; or, after an error, the CPU that has
  * failed, with all interrupts freed.
  */
-static int request_irqs(struct pmuv3 *pmuv3, int *error)
+static int __corepmu_init request_irqs(struct pmuv3 *pmuv3, int *error)
 {
 	int cpu;
 
@@ -456,7 +456,7 @@ static int request_irqs(struct pmuv3 *pmuv3, int *error)
  *
  * Return: 0, or a negative errno after a message about who may hold the interrupt
  */
-int pmuv3_request_irqs(struct pmuv3 *pmuv3)
+int __corepmu_init pmuv3_request_irqs(struct pmuv3 *pmuv3)
 {
 	int first = cpumask_first(&pmuv3->pmu->supported_cpus);
 	const struct pmuv3 *owner = pmuv3_irq_owner(pmuv3, cpuc_of(pmuv3, first)->irq);

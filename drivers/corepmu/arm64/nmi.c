@@ -54,7 +54,7 @@ void __corepmu_init pmuv3_nmi_init(void)
  *
  * Return: true if the functions have been found; a request may still fail
  */
-bool pmuv3_nmi_is_possible(void)
+bool __corepmu_init pmuv3_nmi_is_possible(void)
 {
 	return nmi.request && nmi.free && nmi.request_percpu && nmi.free_percpu &&
 	       nmi.prepare_percpu && nmi.teardown_percpu;
@@ -69,7 +69,7 @@ bool pmuv3_nmi_is_possible(void)
  *
  * Return: 0, or a negative errno if the interrupt cannot be an NMI
  */
-int pmuv3_nmi_request_spi(int irq, struct corepmu_cpu *cpuc)
+int __corepmu_init pmuv3_nmi_request_spi(int irq, struct corepmu_cpu *cpuc)
 {
 	return nmi.request(irq, pmuv3_interrupt,
 			   IRQF_PERCPU | IRQF_NOBALANCING | IRQF_NO_AUTOEN | IRQF_NO_THREAD,
@@ -96,7 +96,8 @@ void pmuv3_nmi_free_spi(int irq, struct corepmu_cpu *cpuc)
  *
  * Return: 0, or a negative errno if the interrupt cannot be an NMI
  */
-int pmuv3_nmi_request_ppi(int irq, const struct cpumask *cpus, struct corepmu_cpu __percpu *cpuc)
+int __corepmu_init pmuv3_nmi_request_ppi(int irq, const struct cpumask *cpus,
+					 struct corepmu_cpu __percpu *cpuc)
 {
 	return compat_call_request_percpu_nmi(nmi.request_percpu, irq, pmuv3_interrupt, "corepmu",
 					      cpus, cpuc);

@@ -45,7 +45,7 @@ static bool nmi_used;
  * Check for a CPU model whose PMCCNTR_EL0 counts while the CPU waits (WFI, WFE), which DDI 0487,
  * D13.1.3 allows. The list is armv8pmu_avoid_pmccntr_cpus[] of arm_pmuv3.c in Linux 7.3.
  */
-static bool is_clock_on_while_waiting(u32 midr)
+static bool __corepmu_init is_clock_on_while_waiting(u32 midr)
 {
 	return FIELD_GET(MIDR_IMPLEMENTER, midr) == MIDR_IMPLEMENTER_NVIDIA &&
 	       FIELD_GET(MIDR_PART, midr) == MIDR_PART_OLYMPUS;
@@ -59,7 +59,7 @@ static bool is_clock_on_while_waiting(u32 midr)
  *
  * Return: 0, or -ENODEV if the CPU has no PMUv3
  */
-int pmuv3_describe(struct pmuv3 *pmuv3)
+int __corepmu_init pmuv3_describe(struct pmuv3 *pmuv3)
 {
 	struct corepmu *pmu = pmuv3->pmu;
 	u64 pfr0, ceid0, ceid1, event_counters;
@@ -113,14 +113,14 @@ int pmuv3_describe(struct pmuv3 *pmuv3)
 	return 0;
 }
 
-static void describe_cpu(void *data)
+static void __corepmu_init describe_cpu(void *data)
 {
 	struct pmuv3 *pmuv3 = data;
 
 	probe_error = pmuv3_describe(pmuv3);
 }
 
-static struct pmuv3 *pmuv3_alloc(struct device *parent)
+static __corepmu_init struct pmuv3 *pmuv3_alloc(struct device *parent)
 {
 	struct pmuv3 *pmuv3;
 
@@ -154,7 +154,7 @@ static void pmuv3_free(struct pmuv3 *pmuv3)
 }
 
 /* Describe a PMU whose CPUs and interrupts are known, request the interrupts, and register it. */
-static int pmuv3_add(struct pmuv3 *pmuv3)
+static int __corepmu_init pmuv3_add(struct pmuv3 *pmuv3)
 {
 	int ret;
 
@@ -280,7 +280,7 @@ static const struct of_device_id pmuv3_of_ids[] = {
  *
  * Return: the PMU type, or NULL for an unknown compatible string
  */
-const struct pmuv3_of_type *pmuv3_of_type(const struct device_node *np)
+__corepmu_init const struct pmuv3_of_type *pmuv3_of_type(const struct device_node *np)
 {
 	const struct of_device_id *id = of_match_node(pmuv3_of_ids, np);
 
@@ -288,12 +288,12 @@ const struct pmuv3_of_type *pmuv3_of_type(const struct device_node *np)
 }
 
 /* Two nodes may name the same type; the built-in driver's name is for the first one's PMU only. */
-static int pmuv3_is_of_type(struct device *dev, void *type)
+static int __corepmu_init pmuv3_is_of_type(struct device *dev, void *type)
 {
 	return pmuv3_of_type(dev->of_node) == type;
 }
 
-static int pmuv3_device_probe(struct platform_device *pdev)
+static int __corepmu_init pmuv3_device_probe(struct platform_device *pdev)
 {
 	const struct pmuv3_of_type *type = pmuv3_of_type(pdev->dev.of_node);
 	struct pmuv3 *pmuv3;
@@ -361,9 +361,7 @@ static struct platform_driver pmuv3_driver = {
 	.driver	= {
 		.name			= "corepmu",
 		.of_match_table		= pmuv3_of_ids,
-		.suppress_bind_attrs	= true,
 	},
-	.probe	= pmuv3_device_probe,
 };
 
 /* Log why the driver was bound to no node. */
@@ -394,24 +392,16 @@ static int __corepmu_init explain_no_device(void)
 	return ret;
 }
 
-static int __corepmu_init pmuv3_is_bound(struct device *dev, void *data)
-{
-	return 1;
-}
-
+/* No PMU is added after the load: the kernel frees the functions that probe. */
 static int __corepmu_init pmuv3_init_of(void)
 {
 	int ret;
 
 	probe_error = 0;
-	ret = platform_driver_register(&pmuv3_driver);
-	if (ret)
+	ret = platform_driver_probe(&pmuv3_driver, pmuv3_device_probe);
+	if (ret != -ENODEV)
 		return ret;
 
-	if (driver_for_each_device(&pmuv3_driver.driver, NULL, NULL, pmuv3_is_bound))
-		return 0;
-
-	platform_driver_unregister(&pmuv3_driver);
 	return probe_error ?: explain_no_device();
 }
 

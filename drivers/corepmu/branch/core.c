@@ -39,9 +39,9 @@ static const struct corepmu_branch_backend *to_backend(const struct corepmu_cpu 
  *
  * Return: 0 or -ENOMEM
  */
-int __corepmu_probe corepmu_branch_setup(struct corepmu *pmu,
-					 const struct corepmu_branch_backend *backend,
-					 unsigned int nr)
+int __corepmu_init corepmu_branch_setup(struct corepmu *pmu,
+					const struct corepmu_branch_backend *backend,
+					unsigned int nr)
 {
 	int cpu;
 

@@ -63,13 +63,13 @@ DEFINE_STATIC_CALL_NULL(corepmu_feature_del_4, corepmu_feature_event);
 
 static const struct corepmu_feature_ops none;
 
-static __corepmu_probe const struct corepmu_feature_ops *
+static __corepmu_init const struct corepmu_feature_ops *
 feature(const struct corepmu_backend *backend, unsigned int nr)
 {
 	return backend->features[nr] ?: &none;
 }
 
-static __corepmu_probe void *fits(const struct corepmu_backend *backend, unsigned int nr)
+static __corepmu_init void *fits(const struct corepmu_backend *backend, unsigned int nr)
 {
 	return (void *)feature(backend, nr)->fits ?: (void *)__static_call_return0;
 }
@@ -81,7 +81,7 @@ static __corepmu_probe void *fits(const struct corepmu_backend *backend, unsigne
  * Process context, before any PMU is registered. Updating a static call that already calls the
  * right function costs nothing.
  */
-void __corepmu_probe corepmu_features_use(const struct corepmu_backend *backend)
+void __corepmu_init corepmu_features_use(const struct corepmu_backend *backend)
 {
 	static_call_update(corepmu_feature_interrupt_0, feature(backend, 0)->interrupt);
 	static_call_update(corepmu_feature_sample_0, feature(backend, 0)->sample);

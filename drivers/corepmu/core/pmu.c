@@ -40,7 +40,7 @@ DEFINE_STATIC_CALL_NULL(corepmu_write_counter, corepmu_write_none);
  *
  * Process context, before any PMU is registered.
  */
-void __corepmu_probe corepmu_use_backend(const struct corepmu_backend *backend)
+void __corepmu_init corepmu_use_backend(const struct corepmu_backend *backend)
 {
 	static_call_update(corepmu_enable_counters, backend->enable);
 	static_call_update(corepmu_disable_counters, backend->disable);
@@ -521,7 +521,7 @@ static int filter_match(struct perf_event *event)
  *
  * Process context.
  */
-void __corepmu_probe corepmu_init_pmu(struct corepmu *pmu)
+void __corepmu_init corepmu_init_pmu(struct corepmu *pmu)
 {
 	static const struct hw_perf_event any_event;
 	int cpu, idx;

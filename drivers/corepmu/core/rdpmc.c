@@ -36,7 +36,7 @@ static DEFINE_MUTEX(user_lock);
  *
  * Process context.
  */
-void __corepmu_probe corepmu_rdpmc_add(struct corepmu *pmu)
+void __corepmu_init corepmu_rdpmc_add(struct corepmu *pmu)
 {
 	mutex_lock(&user_lock);
 	list_add(&pmu->rdpmc_node, &rdpmc_pmus);

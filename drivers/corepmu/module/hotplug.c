@@ -200,7 +200,7 @@ static void corepmu_pm_exit(void)
 {
 }
 
-static int __corepmu_probe corepmu_pm_register(struct notifier_block *nb)
+static int __corepmu_init corepmu_pm_register(struct notifier_block *nb)
 {
 	return cpu_pm_register_notifier(nb);
 }
@@ -242,7 +242,7 @@ static void corepmu_pm_exit(void)
 	compat_unregister_syscore(&corepmu_syscore);
 }
 
-static int __corepmu_probe corepmu_pm_register(struct notifier_block *nb)
+static int __corepmu_init corepmu_pm_register(struct notifier_block *nb)
 {
 	return raw_notifier_chain_register(&corepmu_pm_chain, nb);
 }
@@ -263,7 +263,7 @@ static void corepmu_pm_unregister(struct notifier_block *nb)
  *
  * Return: 0, or a negative errno with everything undone
  */
-int __corepmu_probe corepmu_hotplug_add(struct corepmu *pmu)
+int __corepmu_init corepmu_hotplug_add(struct corepmu *pmu)
 {
 	int ret;
 

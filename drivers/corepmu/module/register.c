@@ -43,7 +43,7 @@ static atomic_t corepmu_instances = ATOMIC_INIT(0);
  *
  * Return: the PMU, or NULL without memory
  */
-__corepmu_probe struct corepmu *corepmu_alloc(const struct corepmu_backend *backend)
+__corepmu_init struct corepmu *corepmu_alloc(const struct corepmu_backend *backend)
 {
 	struct corepmu *pmu;
 	int cpu;
@@ -82,7 +82,7 @@ void corepmu_free(struct corepmu *pmu)
  * Return the PMU's name: the parameter name=, then "_" and the name of the CPU type. If CPU types
  * have no names, the first PMU has nothing appended, and the others have "_" and a number.
  */
-static __corepmu_probe const char *pmu_name(const struct corepmu *pmu)
+static __corepmu_init const char *pmu_name(const struct corepmu *pmu)
 {
 	int instance = atomic_read(&corepmu_instances);
 
@@ -98,7 +98,7 @@ static __corepmu_probe const char *pmu_name(const struct corepmu *pmu)
  * Check whether perf's metrics and other tools miss a PMU named cpu. On x86 they look for that
  * name; elsewhere they look for the PMU's file cpus in sysfs.
  */
-static bool __corepmu_probe is_wanted_by_name(const struct corepmu *pmu)
+static bool __corepmu_init is_wanted_by_name(const struct corepmu *pmu)
 {
 	return pmu->claims_generic && !corepmu_as_builtin &&
 	       pmu->backend->builtin_type == PERF_TYPE_RAW &&
@@ -109,7 +109,7 @@ static bool __corepmu_probe is_wanted_by_name(const struct corepmu *pmu)
  * Open a software event, to find other PMUs: perf core exports neither its list of PMUs nor the bus
  * of their devices. Every kernel has software events, and their PMU's device is on that bus.
  */
-static __corepmu_probe struct perf_event *open_software_event(u64 config)
+static __corepmu_init struct perf_event *open_software_event(u64 config)
 {
 	struct perf_event_attr attr = {
 		.type		= PERF_TYPE_SOFTWARE,
@@ -124,7 +124,7 @@ static __corepmu_probe struct perf_event *open_software_event(u64 config)
 	return IS_ERR(event) ? NULL : event;
 }
 
-static int __corepmu_probe has_type(struct device *dev, const void *type)
+static int __corepmu_init has_type(struct device *dev, const void *type)
 {
 	struct pmu *pmu = dev_get_drvdata(dev);
 
@@ -132,7 +132,7 @@ static int __corepmu_probe has_type(struct device *dev, const void *type)
 }
 
 /* From Linux 6.5 on, the PMUs of cpu-clock and task-clock have types, but no devices. */
-static bool __corepmu_probe is_type_of_clock(int type)
+static bool __corepmu_init is_type_of_clock(int type)
 {
 	static const u64 clocks[] = { PERF_COUNT_SW_CPU_CLOCK, PERF_COUNT_SW_TASK_CLOCK };
 	bool same = false;
@@ -154,7 +154,7 @@ static bool __corepmu_probe is_type_of_clock(int type)
  * Reject a name or a type that another PMU has. perf_pmu_register() would warn of the type and
  * choose another one; sysfs would warn of the name.
  */
-static int __corepmu_probe check_free(const char *name, int type)
+static int __corepmu_init check_free(const char *name, int type)
 {
 	struct perf_event *event = open_software_event(PERF_COUNT_SW_DUMMY);
 	struct device *same_type = NULL, *same_name = NULL;
@@ -194,7 +194,7 @@ static int __corepmu_probe check_free(const char *name, int type)
  * Reject the built-in driver's names without standin=1. perf and other tools take a PMU with such a
  * name for the built-in one, and expect it to have PERF_TYPE_RAW.
  */
-static int __corepmu_probe check_builtin_name(const struct corepmu *pmu, const char *name)
+static int __corepmu_init check_builtin_name(const struct corepmu *pmu, const char *name)
 {
 	const char *builtin = pmu->backend->builtin_name;
 	size_t len = strlen(builtin);
@@ -217,7 +217,7 @@ static int __corepmu_probe check_builtin_name(const struct corepmu *pmu, const c
  *
  * Return: 0, or a negative errno with the reason logged and everything undone
  */
-int __corepmu_probe corepmu_register(struct corepmu *pmu)
+int __corepmu_init corepmu_register(struct corepmu *pmu)
 {
 	const char *name;
 	int type, ret;

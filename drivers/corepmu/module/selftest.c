@@ -48,8 +48,8 @@ struct self_test {
 	u64			silent;
 };
 
-static void __corepmu_probe self_test_counter(struct corepmu_cpu *cpuc, int idx,
-					      struct hw_perf_event *hwc)
+static void __corepmu_init self_test_counter(struct corepmu_cpu *cpuc, int idx,
+					     struct hw_perf_event *hwc)
 {
 	*hwc = (struct hw_perf_event) {
 		.idx		= idx,
@@ -58,7 +58,7 @@ static void __corepmu_probe self_test_counter(struct corepmu_cpu *cpuc, int idx,
 	corepmu_hw_set_value_mask(hwc, GENMASK_ULL(cpuc->pmu->width[idx] - 1, 0));
 }
 
-static void __corepmu_probe self_test_start(struct corepmu_cpu *cpuc, u64 counters)
+static void __corepmu_init self_test_start(struct corepmu_cpu *cpuc, u64 counters)
 {
 	struct hw_perf_event hwc;
 	unsigned long flags;
@@ -77,7 +77,7 @@ static void __corepmu_probe self_test_start(struct corepmu_cpu *cpuc, u64 counte
 }
 
 /* Return the mask of @counters that have counted since self_test_start(). */
-static u64 __corepmu_probe self_test_look(struct corepmu_cpu *cpuc, u64 counters)
+static u64 __corepmu_init self_test_look(struct corepmu_cpu *cpuc, u64 counters)
 {
 	struct hw_perf_event hwc;
 	u64 moved = 0, left;
@@ -95,8 +95,8 @@ static u64 __corepmu_probe self_test_look(struct corepmu_cpu *cpuc, u64 counters
 	return moved;
 }
 
-static void __corepmu_probe self_test_report(struct corepmu *pmu, int cpu, u64 counters,
-					     bool silent)
+static void __corepmu_init self_test_report(struct corepmu *pmu, int cpu, u64 counters,
+					    bool silent)
 {
 	char name[COREPMU_COUNTER_NAME];
 
@@ -108,20 +108,20 @@ static void __corepmu_probe self_test_report(struct corepmu *pmu, int cpu, u64 c
 	}
 }
 
-static u64 __corepmu_probe self_test_good(const struct self_test *test)
+static u64 __corepmu_init self_test_good(const struct self_test *test)
 {
 	return test->pmu->counters & ~test->stuck & ~test->silent;
 }
 
 /* Check whether all counters have interrupted, or, with sampling=0, counted. */
-static bool __corepmu_probe is_done(struct corepmu_cpu *cpuc, u64 counters, u64 moved)
+static bool __corepmu_init is_done(struct corepmu_cpu *cpuc, u64 counters, u64 moved)
 {
 	return (corepmu_has_interrupt(cpuc->pmu) ? READ_ONCE(cpuc->stray) : moved) == counters;
 }
 
 /* Let @counters count at the same time. Return true if all of them pass. */
-static bool __corepmu_probe self_test_round(struct self_test *test, struct corepmu_cpu *cpuc,
-					    u64 counters)
+static bool __corepmu_init self_test_round(struct self_test *test, struct corepmu_cpu *cpuc,
+					   u64 counters)
 {
 	u64 deadline = ktime_get_ns() + SELF_TEST_NS;
 	unsigned int looks = 0;
@@ -155,7 +155,7 @@ static bool __corepmu_probe self_test_round(struct self_test *test, struct corep
 	return !(counters & ~(moved & overflowed));
 }
 
-static void __corepmu_probe self_test_cpu(struct work_struct *work)
+static void __corepmu_init self_test_cpu(struct work_struct *work)
 {
 	struct self_test *test = container_of(work, struct self_test, work);
 	struct corepmu_cpu *cpuc = this_cpu_ptr(test->pmu->cpu);
@@ -172,8 +172,8 @@ static void __corepmu_probe self_test_cpu(struct work_struct *work)
  * Add the results of @cpu to @sum, the results of the CPUs before it. Log each counter that fails
  * on @cpu first. Return 0, or -EIO if no counter is left.
  */
-static int __corepmu_probe self_test_add(struct self_test *sum, int cpu,
-					 const struct self_test *test)
+static int __corepmu_init self_test_add(struct self_test *sum, int cpu,
+					const struct self_test *test)
 {
 	u64 good = self_test_good(sum);
 
@@ -193,14 +193,14 @@ static int __corepmu_probe self_test_add(struct self_test *sum, int cpu,
 	return 0;
 }
 
-static void __corepmu_probe self_test_quiesce(void *arg)
+static void __corepmu_init self_test_quiesce(void *arg)
 {
 	struct corepmu *pmu = arg;
 
 	pmu->backend->quiesce(this_cpu_ptr(pmu->cpu));
 }
 
-static void __corepmu_probe self_test_reset(void *arg)
+static void __corepmu_init self_test_reset(void *arg)
 {
 	struct corepmu *pmu = arg;
 
@@ -208,7 +208,7 @@ static void __corepmu_probe self_test_reset(void *arg)
 }
 
 /* Remove the bad counters from the PMU. Quiesce their registers before, while they are known. */
-static void __corepmu_probe self_test_leave_out(struct corepmu *pmu, u64 good)
+static void __corepmu_init self_test_leave_out(struct corepmu *pmu, u64 good)
 {
 	on_each_cpu_mask(&pmu->supported_cpus, self_test_quiesce, pmu, true);
 	pmu->counters = good;
@@ -226,7 +226,7 @@ static void __corepmu_probe self_test_leave_out(struct corepmu *pmu, u64 good)
  *
  * Return: 0, or a negative errno; -EIO after logging that no counter is left
  */
-int __corepmu_probe corepmu_self_test(struct corepmu *pmu)
+int __corepmu_init corepmu_self_test(struct corepmu *pmu)
 {
 	struct self_test sum = { .pmu = pmu };
 	struct self_test *tests;

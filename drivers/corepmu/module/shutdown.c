@@ -40,7 +40,7 @@ static int corepmu_reboot_notify(struct notifier_block *nb, unsigned long action
  *
  * Process context.
  */
-void __corepmu_probe corepmu_shutdown_add(struct corepmu *pmu)
+void __corepmu_init corepmu_shutdown_add(struct corepmu *pmu)
 {
 	pmu->reboot_nb.notifier_call = corepmu_reboot_notify;
 	register_reboot_notifier(&pmu->reboot_nb);

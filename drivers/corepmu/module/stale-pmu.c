@@ -89,7 +89,7 @@ int __corepmu_init corepmu_stale_pmus_init(void)
  *
  * Process context.
  */
-void __corepmu_probe corepmu_stale_pmus_redirect(struct corepmu *pmu)
+void __corepmu_init corepmu_stale_pmus_redirect(struct corepmu *pmu)
 {
 	struct corepmu_stale_pmu *stale;
 

@@ -33,6 +33,7 @@
 #include <linux/perf_event.h>
 
 #include <corepmu/branch.h>
+#include <corepmu/module.h>
 #include <corepmu/pmu.h>
 
 #include "brbe.h"
@@ -270,7 +271,7 @@ static const struct corepmu_branch_backend brbe_backend = {
  * bit is unknown, and most firmware does not survive such a trap. On one of the PMU's CPUs, not
  * preemptible.
  */
-void pmuv3_describe_branches(struct pmuv3 *pmuv3)
+void __corepmu_init pmuv3_describe_branches(struct pmuv3 *pmuv3)
 {
 	unsigned int version = FIELD_GET(DFR0_BRBE, pmuv3_read_dfr0()), nr;
 	u64 idr0;
@@ -308,7 +309,7 @@ void pmuv3_describe_branches(struct pmuv3 *pmuv3)
  *
  * Return: 0, also if there are none, or -ENOMEM
  */
-int pmuv3_setup_branches(struct pmuv3 *pmuv3)
+int __corepmu_init pmuv3_setup_branches(struct pmuv3 *pmuv3)
 {
 	if (!pmuv3->nr_branches)
 		return 0;
