@@ -155,6 +155,12 @@ static __always_inline s64 left_to_count(struct perf_event *event)
 	return left;
 }
 
+/* Return the value for the counter. Not inline: only event_place() has no time for a call. */
+static noinline u64 next_value(struct corepmu_cpu *cpuc, struct perf_event *event)
+{
+	return corepmu_counter_expect(cpuc, event, left_to_count(event));
+}
+
 /**
  * corepmu_counter_start() - set the counter to overflow at the end of the current period
  * @cpuc: this CPU's state
@@ -164,14 +170,7 @@ static __always_inline s64 left_to_count(struct perf_event *event)
  */
 void corepmu_counter_start(struct corepmu_cpu *cpuc, struct perf_event *event)
 {
-	corepmu_counter_load(cpuc, event, left_to_count(event));
-}
-
-static __always_inline void counter_place(struct corepmu_cpu *cpuc, struct perf_event *event)
-{
-	u64 value = corepmu_counter_expect(cpuc, event, left_to_count(event));
-
-	static_call(corepmu_place_event)(cpuc, &event->hw, value);
+	static_call(corepmu_write_counter)(cpuc, &event->hw, next_value(cpuc, event));
 }
 
 /**
@@ -183,7 +182,7 @@ static __always_inline void counter_place(struct corepmu_cpu *cpuc, struct perf_
  */
 void corepmu_counter_place(struct corepmu_cpu *cpuc, struct perf_event *event)
 {
-	counter_place(cpuc, event);
+	static_call(corepmu_place_event)(cpuc, &event->hw, next_value(cpuc, event));
 }
 
 /*
@@ -325,12 +324,9 @@ static void corepmu_event_read(struct perf_event *event)
 
 /* Placement: add and delete */
 
-/*
- * Place @event on counter @idx, stopped. Set the counter to overflow at the end of the period.
- * @counters: the mask of counters that the event then occupies
- */
-static __always_inline void event_place(struct corepmu *pmu, struct corepmu_cpu *cpuc,
-					struct perf_event *event, int idx, u64 counters)
+/* Give @event counter @idx. @counters: the mask of counters that the event then occupies */
+static __always_inline void event_occupy(struct corepmu *pmu, struct corepmu_cpu *cpuc,
+					 struct perf_event *event, int idx, u64 counters)
 {
 	struct hw_perf_event *hwc = &event->hw;
 
@@ -340,7 +336,17 @@ static __always_inline void event_place(struct corepmu *pmu, struct corepmu_cpu 
 	cpuc->events[idx] = event;
 	cpuc->used |= counters;
 	cpuc->dirty &= ~counters;
-	counter_place(cpuc, event);
+}
+
+/* event_occupy(), and set the counter to overflow at the end of the period. @event is stopped. */
+static __always_inline void event_place(struct corepmu *pmu, struct corepmu_cpu *cpuc,
+					struct perf_event *event, int idx, u64 counters)
+{
+	u64 value;
+
+	event_occupy(pmu, cpuc, event, idx, counters);
+	value = corepmu_counter_expect(cpuc, event, left_to_count(event));
+	static_call(corepmu_place_event)(cpuc, &event->hw, value);
 }
 
 /* @counters: the mask of counters that @event occupies */
@@ -403,7 +409,8 @@ static noinline int place_by_moving(struct corepmu_cpu *cpuc, struct perf_event 
 		if (idx == events[i]->hw.idx)
 			continue;
 		counters = counters_on(cpuc->pmu, &events[i]->hw, idx);
-		event_place(cpuc->pmu, cpuc, events[i], idx, counters);
+		event_occupy(cpuc->pmu, cpuc, events[i], idx, counters);
+		corepmu_counter_place(cpuc, events[i]);
 		if (events[i]->hw.flags & COREPMU_EVENT_FEATURES)
 			corepmu_features_moved(cpuc, events[i]);
 		if (restart & BIT_ULL(i))
