@@ -6,6 +6,7 @@
 #define _COREPMU_MODULE_H
 
 #include <linux/compiler.h>
+#include <linux/device.h>
 #include <linux/init.h>
 #include <linux/types.h>
 
@@ -15,7 +16,13 @@ struct attribute_group;
 struct corepmu;
 struct corepmu_backend;
 struct corepmu_cpu;
-struct device_attribute;
+
+/* PMU_FORMAT_ATTR() of the kernel defines a function for each format; here all share one. */
+#define COREPMU_FORMAT_ATTR(_name, _format)				\
+	static struct dev_ext_attribute format_attr_##_name = {		\
+		.attr	= __ATTR(_name, 0444, corepmu_format_show, NULL),	\
+		.var	= _format,					\
+	}
 
 /*
  * Functions that run only while the module loads: the kernel frees their code after the load.
@@ -83,6 +90,7 @@ static inline bool corepmu_stale_pmus_add(struct corepmu *pmu)
 #endif
 
 /* module/sysfs.c */
+ssize_t corepmu_format_show(struct device *dev, struct device_attribute *attr, char *page);
 extern const struct attribute_group corepmu_common_group;
 extern struct device_attribute corepmu_attr_max_precise;
 extern struct device_attribute corepmu_attr_branches;

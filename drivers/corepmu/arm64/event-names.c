@@ -150,20 +150,20 @@ static const struct attribute_group pmuv3_events_group = {
 
 /* format/ */
 
-PMU_FORMAT_ATTR(event, "config:0-15");
-PMU_FORMAT_ATTR(long, "config1:0");
-PMU_FORMAT_ATTR(rdpmc, "config1:1");
-PMU_FORMAT_ATTR(threshold_count, "config1:2");
-PMU_FORMAT_ATTR(threshold_compare, "config1:3-4");
-PMU_FORMAT_ATTR(threshold, "config1:5-16");
+COREPMU_FORMAT_ATTR(event, "config:0-15");
+COREPMU_FORMAT_ATTR(long, "config1:0");
+COREPMU_FORMAT_ATTR(rdpmc, "config1:1");
+COREPMU_FORMAT_ATTR(threshold_count, "config1:2");
+COREPMU_FORMAT_ATTR(threshold_compare, "config1:3-4");
+COREPMU_FORMAT_ATTR(threshold, "config1:5-16");
 
 static struct attribute *pmuv3_format_attrs[] = {
-	&format_attr_event.attr,
-	&format_attr_long.attr,
-	&format_attr_rdpmc.attr,
-	&format_attr_threshold_count.attr,
-	&format_attr_threshold_compare.attr,
-	&format_attr_threshold.attr,
+	&format_attr_event.attr.attr,
+	&format_attr_long.attr.attr,
+	&format_attr_rdpmc.attr.attr,
+	&format_attr_threshold_count.attr.attr,
+	&format_attr_threshold_compare.attr.attr,
+	&format_attr_threshold.attr.attr,
 	NULL
 };
 

@@ -33,6 +33,21 @@ static ssize_t cpus_show(struct device *dev, struct device_attribute *attr, char
 }
 static DEVICE_ATTR_RO(cpus);
 
+/**
+ * corepmu_format_show() - show a format of COREPMU_FORMAT_ATTR()
+ * @dev: the PMU's device
+ * @attr: member of a struct dev_ext_attribute
+ * @page: filled in
+ *
+ * Return: length of the text
+ */
+ssize_t corepmu_format_show(struct device *dev, struct device_attribute *attr, char *page)
+{
+	struct dev_ext_attribute *format = container_of(attr, struct dev_ext_attribute, attr);
+
+	return sysfs_emit(page, "%s\n", (char *)format->var);
+}
+
 /* caps/max_precise of every backend: highest attr.precise_ip */
 static ssize_t max_precise_show(struct device *dev, struct device_attribute *attr,
 				char *page)

@@ -427,38 +427,38 @@ static ssize_t umask_show(struct device *dev, struct device_attribute *attr, cha
 
 static struct device_attribute format_attr_event = __ATTR_RO(event);
 static struct device_attribute format_attr_umask = __ATTR_RO(umask);
-PMU_FORMAT_ATTR(edge, "config:18");
-PMU_FORMAT_ATTR(any, "config:21");
-PMU_FORMAT_ATTR(inv, "config:23");
-PMU_FORMAT_ATTR(cmask, "config:24-31");
-PMU_FORMAT_ATTR(eq, "config:36");
-PMU_FORMAT_ATTR(in_tx, "config:32");
-PMU_FORMAT_ATTR(in_tx_cp, "config:33");
-PMU_FORMAT_ATTR(ldlat, "config1:0-15");
-PMU_FORMAT_ATTR(offcore_rsp, "config1:0-63");
-PMU_FORMAT_ATTR(offmodule_rsp, "config1:0-63");
-PMU_FORMAT_ATTR(snoop_rsp, "config1:0-63");
-PMU_FORMAT_ATTR(frontend, "config1:0-23");
-PMU_FORMAT_ATTR(metrics_clear, "config1:0");
-PMU_FORMAT_ATTR(acr_mask, "config2:0-63");
+COREPMU_FORMAT_ATTR(edge, "config:18");
+COREPMU_FORMAT_ATTR(any, "config:21");
+COREPMU_FORMAT_ATTR(inv, "config:23");
+COREPMU_FORMAT_ATTR(cmask, "config:24-31");
+COREPMU_FORMAT_ATTR(eq, "config:36");
+COREPMU_FORMAT_ATTR(in_tx, "config:32");
+COREPMU_FORMAT_ATTR(in_tx_cp, "config:33");
+COREPMU_FORMAT_ATTR(ldlat, "config1:0-15");
+COREPMU_FORMAT_ATTR(offcore_rsp, "config1:0-63");
+COREPMU_FORMAT_ATTR(offmodule_rsp, "config1:0-63");
+COREPMU_FORMAT_ATTR(snoop_rsp, "config1:0-63");
+COREPMU_FORMAT_ATTR(frontend, "config1:0-23");
+COREPMU_FORMAT_ATTR(metrics_clear, "config1:0");
+COREPMU_FORMAT_ATTR(acr_mask, "config2:0-63");
 
 static struct attribute *x86_format_attrs[] = {
 	&format_attr_event.attr,
 	&format_attr_umask.attr,
-	&format_attr_edge.attr,
-	&format_attr_any.attr,
-	&format_attr_inv.attr,
-	&format_attr_cmask.attr,
-	&format_attr_eq.attr,
-	&format_attr_in_tx.attr,
-	&format_attr_in_tx_cp.attr,
-	&format_attr_ldlat.attr,
-	&format_attr_offcore_rsp.attr,
-	&format_attr_offmodule_rsp.attr,
-	&format_attr_snoop_rsp.attr,
-	&format_attr_frontend.attr,
-	&format_attr_metrics_clear.attr,
-	&format_attr_acr_mask.attr,
+	&format_attr_edge.attr.attr,
+	&format_attr_any.attr.attr,
+	&format_attr_inv.attr.attr,
+	&format_attr_cmask.attr.attr,
+	&format_attr_eq.attr.attr,
+	&format_attr_in_tx.attr.attr,
+	&format_attr_in_tx_cp.attr.attr,
+	&format_attr_ldlat.attr.attr,
+	&format_attr_offcore_rsp.attr.attr,
+	&format_attr_offmodule_rsp.attr.attr,
+	&format_attr_snoop_rsp.attr.attr,
+	&format_attr_frontend.attr.attr,
+	&format_attr_metrics_clear.attr.attr,
+	&format_attr_acr_mask.attr.attr,
 	NULL
 };
 
@@ -468,27 +468,27 @@ static umode_t x86_format_is_visible(struct kobject *kobj, struct attribute *att
 	const struct x86_desc *desc = dev_to_x86(kobj_to_dev(kobj));
 	u64 known = desc->config_known, bit = EVNTSEL_EVENT;
 
-	if (attr == &format_attr_ldlat.attr)
+	if (attr == &format_attr_ldlat.attr.attr)
 		return x86_pebs_has_latency(desc) ? attr->mode : 0;
-	if (attr == &format_attr_offcore_rsp.attr)
+	if (attr == &format_attr_offcore_rsp.attr.attr)
 		return intel_has_offcore(desc) ? attr->mode : 0;
-	if (attr == &format_attr_offmodule_rsp.attr)
+	if (attr == &format_attr_offmodule_rsp.attr.attr)
 		return intel_has_omr(desc) ? attr->mode : 0;
-	if (attr == &format_attr_snoop_rsp.attr)
+	if (attr == &format_attr_snoop_rsp.attr.attr)
 		return intel_has_snoop(desc) ? attr->mode : 0;
-	if (attr == &format_attr_frontend.attr)
+	if (attr == &format_attr_frontend.attr.attr)
 		return intel_has_frontend(desc) ? attr->mode : 0;
-	if (attr == &format_attr_metrics_clear.attr)
+	if (attr == &format_attr_metrics_clear.attr.attr)
 		return desc->metrics_clear ? attr->mode : 0;
-	if (attr == &format_attr_acr_mask.attr)
+	if (attr == &format_attr_acr_mask.attr.attr)
 		return desc->acr_counters ? attr->mode : 0;
-	if (attr == &format_attr_any.attr)
+	if (attr == &format_attr_any.attr.attr)
 		bit = EVNTSEL_ANY;
-	else if (attr == &format_attr_eq.attr)
+	else if (attr == &format_attr_eq.attr.attr)
 		bit = EVNTSEL_EQ;
-	else if (attr == &format_attr_in_tx.attr)
+	else if (attr == &format_attr_in_tx.attr.attr)
 		bit = EVNTSEL_IN_TX;
-	else if (attr == &format_attr_in_tx_cp.attr)
+	else if (attr == &format_attr_in_tx_cp.attr.attr)
 		bit = EVNTSEL_IN_TX_CP;
 	if (has_amd_event(desc))
 		known &= ~EVNTSEL_AMD_EVENT_HI;
