@@ -158,7 +158,7 @@ static bool matching_take_pair(struct matching *m, int event, int upper)
 	return true;
 }
 
-static void matching_save(const struct matching *m, s8 *counters)
+static noinline void matching_save(const struct matching *m, s8 *counters)
 {
 	unsigned int i;
 
@@ -166,7 +166,7 @@ static void matching_save(const struct matching *m, s8 *counters)
 		counters[i] = m->demands[i].counter;
 }
 
-static void matching_restore(struct matching *m, const s8 *counters)
+static noinline void matching_restore(struct matching *m, const s8 *counters)
 {
 	unsigned int i;
 

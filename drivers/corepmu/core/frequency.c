@@ -136,7 +136,7 @@ static u64 measured_period(const struct perf_event *event, u64 running)
  * Change the length of the current period to @period. The period keeps the counts from before the
  * change, and its sample includes them. Return how many counts are left of the period.
  */
-static s64 change_period(struct hw_perf_event *hwc, u64 period)
+static noinline s64 change_period(struct hw_perf_event *hwc, u64 period)
 {
 	s64 left = local64_read(&hwc->period_left), gone = 0;
 

@@ -177,7 +177,7 @@ static noinline void limiter_log_end(struct corepmu_cpu *cpuc)
  * is LIMITER_LONG_LEFT or more, and no overflow came in user space. Except on a debug kernel, the
  * event that interrupts most must also count user space.
  */
-static bool is_kept_in_kernel(const struct corepmu_cpu *cpuc)
+static noinline bool is_kept_in_kernel(const struct corepmu_cpu *cpuc)
 {
 	struct perf_event *most;
 
