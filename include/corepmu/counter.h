@@ -17,6 +17,8 @@
 
 /* core/counter.c */
 extern u64 corepmu_start_near_wrap;
+void corepmu_count_overtaken(struct perf_event *event, u64 prev, u64 now);
+void corepmu_counter_set(struct corepmu_cpu *cpuc, struct perf_event *event, s64 left);
 void corepmu_counter_limit(struct corepmu_cpu *cpuc, struct perf_event *event);
 void corepmu_counter_postpone(struct hw_perf_event *hwc);
 
@@ -69,8 +71,6 @@ corepmu_count_event(struct corepmu_cpu *cpuc, struct perf_event *event,
 
 	corepmu_add_count(event, prev, now);
 }
-
-void corepmu_count_overtaken(struct perf_event *event, u64 prev, u64 now);
 
 /**
  * corepmu_count_event_nmi_safe() - the backend's update_nmi_safe(), with its read() inline

@@ -21,6 +21,19 @@
  */
 u64 corepmu_start_near_wrap;
 
+/**
+ * corepmu_counter_set() - set the counter: corepmu_counter_load() for callers that are rare
+ * @cpuc: this CPU's state
+ * @event: an event placed on a counter that is not counting
+ * @left: number of counts until the overflow; fewer if the counter is too narrow
+ *
+ * IRQs off, or NMI.
+ */
+noinline void corepmu_counter_set(struct corepmu_cpu *cpuc, struct perf_event *event, s64 left)
+{
+	corepmu_counter_load(cpuc, event, left);
+}
+
 /*
  * Set the counter to overflow with its next count: the period has ended without a sample. The race:
  * CPU A, a reader, updates prev_count. An NMI for the overflow interrupts CPU A before it adds the
@@ -38,7 +51,7 @@ static void overflow_soon(struct corepmu_cpu *cpuc, struct perf_event *event)
 		corepmu_stop_cpu(cpuc);
 	state = xchg(&event->hw.state, PERF_HES_STOPPED | PERF_HES_UPTODATE);
 	corepmu_counter_update(cpuc, event);
-	corepmu_counter_load(cpuc, event, local64_read(&event->hw.period_left));
+	corepmu_counter_set(cpuc, event, local64_read(&event->hw.period_left));
 	barrier();
 	event->hw.state = state;
 	corepmu_update_userpage(event);

@@ -341,8 +341,8 @@ u64 corepmu_freq_next_period(struct corepmu_cpu *cpuc, struct perf_event *event)
 		ended = corepmu_counter_next_period(cpuc, event);
 	}
 	if (!ended)
-		corepmu_counter_load(cpuc, event, had_sample(event) ?
-				     local64_read(&hwc->period_left) : corepmu_freq_find(event));
+		corepmu_counter_set(cpuc, event, had_sample(event) ?
+				    local64_read(&hwc->period_left) : corepmu_freq_find(event));
 
 	return ended;
 }

@@ -84,7 +84,7 @@ static void put_back(struct corepmu_cpu *cpuc, struct perf_event *event, int idx
 		return;
 	}
 
-	corepmu_counter_load(cpuc, event, local64_read(&event->hw.period_left));
+	corepmu_counter_set(cpuc, event, local64_read(&event->hw.period_left));
 	barrier();
 	event->hw.state = 0;
 	corepmu_update_userpage(event);

@@ -321,7 +321,7 @@ static noinline void resume_records(struct corepmu_cpu *cpuc)
 		if (local64_read(&hwc->period_left) <= 0)
 			corepmu_counter_postpone(hwc);
 		state = xchg(&hwc->state, PERF_HES_STOPPED | PERF_HES_UPTODATE);
-		corepmu_counter_load(cpuc, event, local64_read(&hwc->period_left));
+		corepmu_counter_set(cpuc, event, local64_read(&hwc->period_left));
 		barrier();
 		hwc->state = state;
 		if (hwc->flags & COREPMU_EVENT_MAPPED)
