@@ -76,29 +76,25 @@ void corepmu_precise_batch_add(struct corepmu_precise_batch *batch, struct perf_
 void corepmu_precise_batch_end(struct corepmu_precise_batch *batch);
 
 /**
- * corepmu_precise_emit() - emit a sample that the backend has filled in
+ * corepmu_precise_emit() - emit the only sample of an interrupt that the backend has filled in
  * @cpuc: this CPU's state
  * @event: the event; perf core may have stopped it meanwhile
  * @data: the sample
  * @regs: the registers that the sample shows, in the architecture's struct for precise samples
  * @list: branch records from the PEBS record; NULL: the sample gets the CPU's branch records, if
  *	the event wants any
- * @more: more samples of the event follow in this interrupt, or there was no interrupt
  *
- * Perf core throttles an event by its number of interrupts: it counts calls of
- * perf_event_overflow(). If an interrupt brings several samples of an event, only the last one goes
- * to perf_event_overflow(). The others go to event->overflow_handler(), as in the built-in driver.
  * Only the usual sample is inline: with a fixed period, without branches and trace data. IRQs off,
  * or NMI.
  */
 static __always_inline void
 corepmu_precise_emit(struct corepmu_cpu *cpuc, struct perf_event *event,
 		     struct perf_sample_data *data, struct pt_regs *regs,
-		     struct corepmu_branch_list *list, bool more)
+		     struct corepmu_branch_list *list)
 {
-	if (more || event->attr.freq || (event->hw.state & PERF_HES_STOPPED) ||
+	if (event->attr.freq || (event->hw.state & PERF_HES_STOPPED) ||
 	    (event->hw.flags & COREPMU_EVENT_BRANCHES) || unlikely(READ_ONCE(event->aux_event)))
-		corepmu_precise_emit_any(cpuc, event, data, regs, list, more);
+		corepmu_precise_emit_any(cpuc, event, data, regs, list, false);
 	else if (corepmu_perf_event_overflow(event, data, regs))
 		corepmu_event_stop(event, 0);
 }

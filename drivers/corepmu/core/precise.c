@@ -143,7 +143,7 @@ bool corepmu_precise_allows_large(const struct perf_event *event)
  * corepmu_precise_interrupts() - check whether each record of an event must interrupt
  * @event: a precise event
  *
- * Large PEBS passes most samples to event->overflow_handler() only, see corepmu_precise_emit().
+ * Large PEBS passes most samples to event->overflow_handler() only, see corepmu_precise_emit_any().
  * So an overflow limit (PERF_EVENT_IOC_REFRESH), a BPF program, a signal and an AUX trace event
  * would miss overflows. Any context.
  *
@@ -216,14 +216,17 @@ const struct corepmu_feature_ops corepmu_precise_feature = {
 };
 
 /**
- * corepmu_precise_emit_any() - corepmu_precise_emit() for any sample
+ * corepmu_precise_emit_any() - emit a sample that the backend has filled in
  * @cpuc: this CPU's state
  * @event: the event; perf core may have stopped it meanwhile
  * @data: the sample
  * @regs: the registers that the sample shows
- * @list: branch records from the PEBS record, or NULL
+ * @list: branch records from the PEBS record, or NULL: see corepmu_precise_emit()
  * @more: more samples of the event follow in this interrupt, or there was no interrupt
  *
+ * Perf core throttles an event by its number of interrupts: it counts calls of
+ * perf_event_overflow(). If an interrupt brings several samples of an event, only the last one goes
+ * to perf_event_overflow(). The others go to event->overflow_handler(), as in the built-in driver.
  * IRQs off, or NMI.
  */
 void corepmu_precise_emit_any(struct corepmu_cpu *cpuc, struct perf_event *event,
@@ -274,16 +277,16 @@ void corepmu_precise_emit_any(struct corepmu_cpu *cpuc, struct perf_event *event
  * corepmu_precise_batch() - write the first of several samples and reserve space for the others
  * @batch: filled in, for corepmu_precise_batch_add() and corepmu_precise_batch_end()
  * @event: the event
- * @data: the first sample, as for corepmu_precise_emit()
+ * @data: the first sample, as for corepmu_precise_emit_any()
  * @regs: the registers that the sample shows
  * @level: number that stands for the misc bits of @regs in the sample's header: kernel or user
  *	space, exact or not
  * @nr: number of samples, including the first
  *
- * The result is the same as of corepmu_precise_emit() with more=true for each sample, at half the
- * cost. Perf core locks the buffer once, and a sample takes the previous sample's header unless the
- * level changes. All samples have the same length. The caller must write as many samples as there
- * is space reserved for. IRQs off, or NMI.
+ * The result is the same as of corepmu_precise_emit_any() with more=true for each sample, at half
+ * the cost. Perf core locks the buffer once, and a sample takes the previous sample's header unless
+ * the level changes. All samples have the same length. The caller must write as many samples as
+ * there is space reserved for. IRQs off, or NMI.
  *
  * Return: number of samples that space is reserved for; 0 if the caller must emit the samples one
  * by one; -ENOSPC if the buffer is full, and perf core has counted the first sample as lost

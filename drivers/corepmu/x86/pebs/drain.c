@@ -169,11 +169,11 @@ u64 x86_pebs_account(struct corepmu_cpu *cpuc, const void *at, const void *end)
 	return ended;
 }
 
-static __always_inline void emit(struct corepmu_cpu *cpuc, struct perf_event *event,
-				 struct x86_pebs_sample *sample, bool more)
+static void emit(struct corepmu_cpu *cpuc, struct perf_event *event,
+		 struct x86_pebs_sample *sample, bool more)
 {
-	corepmu_precise_emit(cpuc, event, &sample->data, &sample->shown.regs,
-			     sample->has_branches ? &sample->branches : NULL, more);
+	corepmu_precise_emit_any(cpuc, event, &sample->data, &sample->shown.regs,
+				 sample->has_branches ? &sample->branches : NULL, more);
 }
 
 /* Return what perf_misc_flags() and perf_arch_misc_flags() (arch/x86/events/core.c) depend on. */
@@ -270,7 +270,8 @@ bool x86_pebs_emit_single(struct corepmu_cpu *cpuc, const void *at, const void *
 	if (period) {
 		sample->time = 0;
 		x86_pebs_fill(cpuc, event, period, record, regs, sample);
-		emit(cpuc, event, sample, false);
+		corepmu_precise_emit(cpuc, event, &sample->data, &sample->shown.regs,
+				     sample->has_branches ? &sample->branches : NULL);
 	}
 
 	return true;
