@@ -72,7 +72,7 @@ static bool is_arch(const struct corepmu_cpu *cpuc)
 }
 
 /* Return the counters of @counters that have a precise event. */
-static u64 precise_of(const struct corepmu_cpu *cpuc, u64 counters)
+static noinline u64 precise_of(const struct corepmu_cpu *cpuc, u64 counters)
 {
 	u64 precise = 0;
 
