@@ -45,27 +45,36 @@ static void set_ip(struct pt_regs *regs, u64 ip)
 	regs->ip = ip;
 }
 
-static void set_regs(struct pt_regs *regs, unsigned int format,
-		     const struct x86_pebs_record *record)
-{
-	regs->ax = x86_pebs_reg(format, record, PEBS_REG_AX);
-	regs->bx = x86_pebs_reg(format, record, PEBS_REG_BX);
-	regs->cx = x86_pebs_reg(format, record, PEBS_REG_CX);
-	regs->dx = x86_pebs_reg(format, record, PEBS_REG_DX);
-	regs->si = x86_pebs_reg(format, record, PEBS_REG_SI);
-	regs->di = x86_pebs_reg(format, record, PEBS_REG_DI);
-	regs->bp = x86_pebs_reg(format, record, PEBS_REG_BP);
-	regs->sp = x86_pebs_reg(format, record, PEBS_REG_SP);
+/* Offset in struct pt_regs of each register from PEBS_REG_AX on */
+static const u8 reg_offsets[NR_PEBS_REGS] = {
+	[PEBS_REG_AX]	= offsetof(struct pt_regs, ax),
+	[PEBS_REG_BX]	= offsetof(struct pt_regs, bx),
+	[PEBS_REG_CX]	= offsetof(struct pt_regs, cx),
+	[PEBS_REG_DX]	= offsetof(struct pt_regs, dx),
+	[PEBS_REG_SI]	= offsetof(struct pt_regs, si),
+	[PEBS_REG_DI]	= offsetof(struct pt_regs, di),
+	[PEBS_REG_BP]	= offsetof(struct pt_regs, bp),
+	[PEBS_REG_SP]	= offsetof(struct pt_regs, sp),
 #ifdef CONFIG_X86_64
-	regs->r8 = x86_pebs_reg(format, record, PEBS_REG_R8);
-	regs->r9 = x86_pebs_reg(format, record, PEBS_REG_R8 + 1);
-	regs->r10 = x86_pebs_reg(format, record, PEBS_REG_R8 + 2);
-	regs->r11 = x86_pebs_reg(format, record, PEBS_REG_R8 + 3);
-	regs->r12 = x86_pebs_reg(format, record, PEBS_REG_R8 + 4);
-	regs->r13 = x86_pebs_reg(format, record, PEBS_REG_R8 + 5);
-	regs->r14 = x86_pebs_reg(format, record, PEBS_REG_R8 + 6);
-	regs->r15 = x86_pebs_reg(format, record, PEBS_REG_R8 + 7);
+	[PEBS_REG_R8]	= offsetof(struct pt_regs, r8),
+	offsetof(struct pt_regs, r9),
+	offsetof(struct pt_regs, r10),
+	offsetof(struct pt_regs, r11),
+	offsetof(struct pt_regs, r12),
+	offsetof(struct pt_regs, r13),
+	offsetof(struct pt_regs, r14),
+	offsetof(struct pt_regs, r15),
 #endif
+};
+
+static noinline void set_regs(struct pt_regs *regs, unsigned int format,
+			      const struct x86_pebs_record *record)
+{
+	unsigned int reg, end = IS_ENABLED(CONFIG_X86_64) ? NR_PEBS_REGS : PEBS_REG_R8;
+
+	for (reg = PEBS_REG_AX; reg < end; reg++)
+		*(unsigned long *)((void *)regs + reg_offsets[reg]) =
+			x86_pebs_reg(format, record, reg);
 }
 
 /*
@@ -173,9 +182,11 @@ static void copy_place(struct pt_regs *to, const struct pt_regs *from)
 }
 
 /* Check for kernel entry code. Substitute registers, without an interrupt, have sp 0. */
-static bool is_entering(struct pt_regs *iregs, struct pt_regs *user)
+static bool is_entering(const struct perf_event *event, struct pt_regs *iregs,
+			struct pt_regs *user)
 {
-	return !user_mode(iregs) && iregs->sp && x86_entering_regs(iregs, user);
+	return !user_mode(iregs) && iregs->sp &&
+	       to_corepmu(event->pmu)->backend->entering_regs(iregs, user);
 }
 
 /*
@@ -191,12 +202,13 @@ static bool is_entering(struct pt_regs *iregs, struct pt_regs *user)
  * If current has no user space, the record's task has left the CPU, and no user registers are
  * available: see corepmu_saved_user_regs().
  */
-static void get_user_regs(struct pt_regs *iregs, struct pt_regs *to)
+static noinline void get_user_regs(const struct perf_event *event, struct pt_regs *iregs,
+				   struct pt_regs *to)
 {
 	const struct pt_regs *saved = corepmu_saved_user_regs();
 	unsigned long sp = iregs->sp;
 
-	if (is_entering(iregs, to))
+	if (is_entering(event, iregs, to))
 		return;
 	if ((sp > (unsigned long)saved && sp <= (unsigned long)(saved + 1)) ||
 	    (sp > CPU_ENTRY_AREA_BASE && sp <= CPU_ENTRY_AREA_BASE + CPU_ENTRY_AREA_MAP_SIZE))
@@ -221,7 +233,7 @@ static void copy_regs(const struct perf_event *event, struct pt_regs *to,
 	else if (!user || user_mode(iregs))
 		*to = *iregs;
 	else
-		get_user_regs(iregs, to);
+		get_user_regs(event, iregs, to);
 }
 
 /*
@@ -301,6 +313,15 @@ static void set_time(struct x86_pebs_sample *sample)
 	sample->data.sample_flags |= PERF_SAMPLE_TIME;
 }
 
+/* Show the user's registers in place of the kernel's. */
+static noinline void hide_kernel(const struct perf_event *event, struct pt_regs *iregs,
+				 struct x86_perf_regs *shown)
+{
+	if (!is_entering(event, iregs, &shown->regs))
+		shown->regs = *corepmu_saved_user_regs();
+	shown->xmm_regs = NULL;
+}
+
 /**
  * x86_pebs_fill() - fill in a sample from a record
  * @cpuc: state of this CPU
@@ -319,18 +340,13 @@ void x86_pebs_fill(struct corepmu_cpu *cpuc, struct perf_event *event, u64 perio
 	const struct x86_desc *desc = to_x86(cpuc->pmu);
 	struct x86_perf_regs *shown = &sample->shown;
 	struct perf_sample_data *data = &sample->data;
-	bool hidden;
 
 	perf_sample_data_init(data, 0, period);
 	fill_regs(desc, event, record, iregs, shown);
-	hidden = user_regs(event, &shown->regs) != &shown->regs;
-	if (hidden) {
-		if (!is_entering(iregs, &shown->regs))
-			shown->regs = *corepmu_saved_user_regs();
-		shown->xmm_regs = NULL;
-	} else if (record->has_memory) {
+	if (user_regs(event, &shown->regs) != &shown->regs)
+		hide_kernel(event, iregs, shown);
+	else if (record->has_memory)
 		set_memory(desc, event, record, data);
-	}
 	sample->has_branches = false;
 	if (unlikely(record->branches) && (event->hw.flags & COREPMU_EVENT_BRANCHES))
 		parse_branches(cpuc, record, sample);
