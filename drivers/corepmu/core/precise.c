@@ -62,7 +62,7 @@ static void precise_close(struct perf_event *event)
 	to_corepmu(event->pmu)->precise_backend->close();
 }
 
-static bool fits(const struct perf_event *event, const struct perf_event *other)
+static noinline bool fits(const struct perf_event *event, const struct perf_event *other)
 {
 	return other->pmu != event->pmu || !(other->hw.flags & COREPMU_EVENT_PRECISE) ||
 	       to_corepmu(event->pmu)->precise_backend->fits(event, other);

@@ -182,7 +182,7 @@ static bool took_pmi(const struct x86_desc *desc)
  * AMD's local APIC does not mask LVTPC: claim an unexplained NMI within LATE_NMI_MS of the CPU's
  * last overflow, or of the last stop that overtook an overflow.
  */
-static bool expects_late_nmi(const struct x86_desc *desc, int cpu)
+static noinline bool expects_late_nmi(const struct x86_desc *desc, int cpu)
 {
 	unsigned long window = msecs_to_jiffies(LATE_NMI_MS);
 
