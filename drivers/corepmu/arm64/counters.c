@@ -198,17 +198,10 @@ static void pmuv3_update(struct corepmu_cpu *cpuc, struct perf_event *event)
 		count_event_irqs_off(cpuc, event, read_single);
 }
 
-static noinline void update_nmi_safe_otherwise(struct corepmu_cpu *cpuc, struct perf_event *event)
-{
-	corepmu_count_event_nmi_safe(cpuc, event, pmuv3_read);
-}
-
+/* Few kernels have NMIs: the atomic operations cost more than the call of pmuv3_read(). */
 static void pmuv3_update_nmi_safe(struct corepmu_cpu *cpuc, struct perf_event *event)
 {
-	if (unlikely(event->hw.flags & COREPMU_EVENT_PAIR))
-		update_nmi_safe_otherwise(cpuc, event);
-	else
-		corepmu_count_event_nmi_safe(cpuc, event, read_single);
+	corepmu_count_event_nmi_safe(cpuc, event, pmuv3_read);
 }
 
 static noinline void write_counter(int idx, u64 value)
