@@ -238,9 +238,22 @@ static void pmuv3_write(struct corepmu_cpu *cpuc, struct hw_perf_event *hwc, u64
 		pmuv3_write_counter(hwc->idx, value);
 }
 
-static void pmuv3_place(struct corepmu_cpu *cpuc, struct hw_perf_event *hwc, u64 value);
+/* Check for an event with a pair of counters, a 32-bit counter or a filter that depends on KVM. */
+static __always_inline bool is_rare(const struct hw_perf_event *hwc)
+{
+	return (hwc->flags & (COREPMU_EVENT_32BIT | COREPMU_EVENT_PAIR)) ||
+	       (hwc->config_base & (PMUV3_HOST_ALONE | PMUV3_GUESTS_ALONE));
+}
 
-/* Place an event with a pair of counters, a 32-bit counter or a filter that depends on KVM. */
+/* Write the selection and the value of an event that is not rare. */
+static __always_inline void write_both(struct corepmu_cpu *cpuc, const struct hw_perf_event *hwc,
+				       u64 value)
+{
+	cpuc->selected[hwc->idx] = hwc->config_base;
+	pmuv3_write_both(hwc->idx, hwc->config_base, value);
+}
+
+/* Place an event with is_rare(). */
 static noinline void place_rare(struct corepmu_cpu *cpuc, struct hw_perf_event *hwc, u64 value)
 {
 	int idx = hwc->idx;
@@ -262,19 +275,20 @@ static noinline void place_rare(struct corepmu_cpu *cpuc, struct hw_perf_event *
 
 /*
  * Place an event that pmuv3_place() has no fast path for: the first event on an untrusted counter,
- * after a write of the shared registers, or a rare one.
+ * after a write of the shared registers, or a rare one. Each context switch places such an event.
  */
 static noinline void place_otherwise(struct corepmu_cpu *cpuc, struct hw_perf_event *hwc,
 				     u64 value)
 {
-	if (!must_write_shared(cpuc, hwc->idx)) {
-		place_rare(cpuc, hwc, value);
-		return;
+	if (must_write_shared(cpuc, hwc->idx)) {
+		write_shared(cpuc);
+		/* The counter is untrusted: write its selection, too. */
+		if (likely(!is_rare(hwc))) {
+			write_both(cpuc, hwc, value);
+			return;
+		}
 	}
-
-	/* With the shared registers written, pmuv3_place() may have a fast path. */
-	write_shared(cpuc);
-	pmuv3_place(cpuc, hwc, value);
+	place_rare(cpuc, hwc, value);
 }
 
 /*
@@ -283,19 +297,14 @@ static noinline void place_otherwise(struct corepmu_cpu *cpuc, struct hw_perf_ev
  */
 static void pmuv3_place(struct corepmu_cpu *cpuc, struct hw_perf_event *hwc, u64 value)
 {
-	u64 config = hwc->config_base;
 	int idx = hwc->idx;
 
-	if (unlikely(must_write_shared(cpuc, idx) ||
-		     (hwc->flags & (COREPMU_EVENT_32BIT | COREPMU_EVENT_PAIR)) ||
-		     (config & (PMUV3_HOST_ALONE | PMUV3_GUESTS_ALONE)))) {
+	if (unlikely(must_write_shared(cpuc, idx) || is_rare(hwc)))
 		place_otherwise(cpuc, hwc, value);
-	} else if (is_trusted(cpuc, idx) && cpuc->selected[idx] == config) {
+	else if (is_trusted(cpuc, idx) && cpuc->selected[idx] == hwc->config_base)
 		pmuv3_write_counter(idx, value);
-	} else {
-		cpuc->selected[idx] = config;
-		pmuv3_write_both(idx, config, value);
-	}
+	else
+		write_both(cpuc, hwc, value);
 }
 
 static void pmuv3_clear(struct corepmu_cpu *cpuc, u64 counters)
