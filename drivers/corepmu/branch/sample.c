@@ -321,6 +321,42 @@ static noinline void find_counted(struct corepmu_branches *branches, unsigned in
 	counted->nr = corepmu_branch_find_counted(event, counted->counters);
 }
 
+/* Add the records of @list to a sample. @copy: @list is about to change. */
+static noinline void add_records(struct corepmu_cpu *cpuc, struct perf_event *event,
+				 struct corepmu_branch_list *list, struct perf_sample_data *data,
+				 bool copy)
+{
+	const struct corepmu_branch_backend *backend = cpuc->pmu->branch_backend;
+	struct corepmu_branches *branches = cpuc->branches;
+	unsigned int nesting = branches->nesting - 1;
+	struct perf_branch_stack *stack;
+	struct counted counted;
+
+	counted.nr = 0;
+	if (unlikely(branches->counted))
+		find_counted(branches, nesting, event, &counted);
+	if (!copy && !counted.nr && gets_all(backend, branches, list, event)) {
+		stack = as_stack(list);
+	} else {
+		stack = (struct perf_branch_stack *)branches->stack[nesting];
+		choose_branches(backend, list, event->hw.branch_reg.config, stack, &counted);
+	}
+	compat_sample_save_brstack(data, event, stack, counted.nr ? counted.counts : NULL);
+}
+
+/*
+ * Add the records while the PMU runs. Rare: perf core usually disables the PMU before it stops an
+ * event.
+ */
+static noinline void add_running(struct corepmu_cpu *cpuc, struct perf_event *event,
+				 struct perf_sample_data *data)
+{
+	corepmu_stop_cpu(cpuc);
+	corepmu_branch_read(cpuc);
+	add_records(cpuc, event, &cpuc->branches->list, data, true);
+	corepmu_start_cpu(cpuc);
+}
+
 /**
  * corepmu_branch_sample() - add branch records to a sample
  * @cpuc: this CPU's state
@@ -336,33 +372,14 @@ static noinline void find_counted(struct corepmu_branches *branches, unsigned in
 void corepmu_branch_sample(struct corepmu_cpu *cpuc, struct perf_event *event,
 			   struct perf_sample_data *data)
 {
-	const struct corepmu_branch_backend *backend = cpuc->pmu->branch_backend;
-	const u64 wanted = event->hw.branch_reg.config;
-	struct corepmu_branches *branches = cpuc->branches;
-	unsigned int nesting = branches->nesting++;
-	struct perf_branch_stack *stack;
-	bool resume = cpuc->running;
-	struct counted counted;
-
-	if (nesting >= COREPMU_BRANCH_NESTING)
+	if (cpuc->branches->nesting++ >= COREPMU_BRANCH_NESTING)
 		return;
-	counted.nr = 0;
-	if (unlikely(branches->counted))
-		find_counted(branches, nesting, event, &counted);
-	stack = (struct perf_branch_stack *)branches->stack[nesting];
-
-	/* The PMU rarely runs here: perf core usually disables the PMU before it stops an event. */
-	if (unlikely(resume))
-		corepmu_stop_cpu(cpuc);
+	if (unlikely(cpuc->running)) {
+		add_running(cpuc, event, data);
+		return;
+	}
 	corepmu_branch_read(cpuc);
-	if (!resume && !counted.nr && gets_all(backend, branches, &branches->list, event))
-		stack = as_stack(&branches->list);
-	else
-		choose_branches(backend, &branches->list, wanted, stack, &counted);
-	if (unlikely(resume))
-		corepmu_start_cpu(cpuc);
-
-	compat_sample_save_brstack(data, event, stack, counted.nr ? counted.counts : NULL);
+	add_records(cpuc, event, &cpuc->branches->list, data, false);
 }
 
 /**
@@ -379,26 +396,12 @@ void corepmu_branch_sample_list(struct corepmu_cpu *cpuc, struct perf_event *eve
 				struct corepmu_branch_list *list,
 				struct perf_sample_data *data)
 {
-	const struct corepmu_branch_backend *backend = cpuc->pmu->branch_backend;
-	const u64 wanted = event->hw.branch_reg.config;
 	struct corepmu_branches *branches = cpuc->branches;
-	unsigned int nesting = branches->nesting++;
-	struct perf_branch_stack *stack;
-	struct counted counted;
 
-	if (nesting >= COREPMU_BRANCH_NESTING)
+	if (branches->nesting++ >= COREPMU_BRANCH_NESTING)
 		return;
-	counted.nr = 0;
-	if (unlikely(branches->counted))
-		find_counted(branches, nesting, event, &counted);
 	list->has_kernel = (branches->wanted & COREPMU_BRANCH_KERNEL) || has_kernel(list);
-	if (!counted.nr && gets_all(backend, branches, list, event)) {
-		stack = as_stack(list);
-	} else {
-		stack = (struct perf_branch_stack *)branches->stack[nesting];
-		choose_branches(backend, list, wanted, stack, &counted);
-	}
-	compat_sample_save_brstack(data, event, stack, counted.nr ? counted.counts : NULL);
+	add_records(cpuc, event, list, data, false);
 }
 
 /**
