@@ -198,7 +198,8 @@ static void corepmu_event_destroy(struct perf_event *event)
 {
 	struct corepmu *pmu = to_corepmu(event->pmu);
 
-	corepmu_features_close(event);
+	if (event->hw.flags & COREPMU_EVENT_FEATURES)
+		corepmu_features_close(event);
 	if (corepmu_event_is_readable(&event->hw) && pmu->backend->rdpmc_gone)
 		pmu->backend->rdpmc_gone(pmu);
 	if (pmu->backend->release)
@@ -215,9 +216,10 @@ static bool takes_more(struct corepmu *pmu, const struct perf_event *event)
 /* Reserve what the event needs besides a counter. corepmu_event_destroy() undoes it. */
 static int event_acquire(struct corepmu *pmu, struct perf_event *event)
 {
-	int ret;
+	int ret = 0;
 
-	ret = corepmu_features_open(event);
+	if (event->hw.flags & COREPMU_EVENT_FEATURES)
+		ret = corepmu_features_open(event);
 	if (ret || !pmu->backend->acquire)
 		return ret;
 
