@@ -192,7 +192,7 @@ static const struct extra_reg_event extra_reg_events[] = {
 	{ GLC | RWC | LNC | PNC, 0x04c2, FRONTEND, FRONTEND_MS },
 };
 
-static u32 own_bit(const struct x86_desc *desc)
+static __always_inline u32 own_bit(const struct x86_desc *desc)
 {
 	return desc->uarch ? BIT(desc->uarch - intel_uarches) : 0;
 }
