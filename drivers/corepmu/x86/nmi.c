@@ -159,7 +159,11 @@ static unsigned int handle_overflows(struct x86_desc *desc, struct corepmu_cpu *
 		handled += hweight64(overflowed);
 		if (unlikely(overflowed & READ_ONCE(desc->special)) ||
 		    unlikely(corepmu_uses(cpuc, COREPMU_FEATURE_PRECISE))) {
-			overflowed = handle_special(desc, cpuc, overflowed);
+			/* Usually a precise event has overflowed, and no other. */
+			if (overflowed == desc->ds_bit)
+				overflowed = x86_pebs_overflow(cpuc, overflowed);
+			else
+				overflowed = handle_special(desc, cpuc, overflowed);
 			if (!overflowed)
 				continue;
 		}

@@ -374,18 +374,20 @@ static noinline void start_changed(struct corepmu_cpu *cpuc)
 	p->up_to_date = !p->large_allowed && !p->hw_reload && !p->counters.wanted;
 }
 
+static noinline void leave_to_kvm(struct corepmu_cpu *cpuc)
+{
+	pebs_stop(cpuc);
+	this_cpu_write(x86_pebs.owned_by_kvm, true);
+	warn_of_kvm();
+}
+
 static void pebs_start(struct corepmu_cpu *cpuc)
 {
-	struct x86_pebs *p = this_cpu_ptr(&x86_pebs);
-
 	if (unlikely(!x86_vmx_isolates &&
-		     (x86_may_run_guests() || this_cpu_read(x86_vmx_is_enabling)))) {
-		pebs_stop(cpuc);
-		p->owned_by_kvm = true;
-		warn_of_kvm();
-		return;
-	}
-	if (!p->up_to_date || p->active != cpuc->active)
+		     (x86_may_run_guests() || this_cpu_read(x86_vmx_is_enabling))))
+		leave_to_kvm(cpuc);
+	else if (!this_cpu_read(x86_pebs.up_to_date) ||
+		 this_cpu_read(x86_pebs.active) != cpuc->active)
 		start_changed(cpuc);
 }
 

@@ -38,7 +38,7 @@ static DEFINE_MUTEX(ds_lock);
 static unsigned int ds_users;
 
 /* The debug store and the buffer of each CPU, while there are precise events */
-static DEFINE_PER_CPU(struct x86_ds *, debug_store);
+DEFINE_PER_CPU(struct x86_ds *, x86_debug_store);
 static DEFINE_PER_CPU(struct page *, ds_buffer);
 
 /* Records go to physical memory (arch/core.c): struct x86_ds is for the driver only. */
@@ -53,18 +53,6 @@ static bool is_physical;
 void __corepmu_init x86_ds_set_physical(bool physical)
 {
 	is_physical = physical;
-}
-
-/**
- * x86_ds_this() - return the debug store of this CPU
- *
- * IRQs off, or NMI.
- *
- * Return: the debug store, or NULL while there is no precise event
- */
-struct x86_ds *x86_ds_this(void)
-{
-	return this_cpu_read(debug_store);
 }
 
 /**
@@ -122,7 +110,7 @@ static int map_cpu(int cpu)
 	ds->index = ds->base;
 	ds->maximum = ds->base + X86_PEBS_BUFFER_SIZE;
 	ds->threshold = ds->base;
-	per_cpu(debug_store, cpu) = ds;
+	per_cpu(x86_debug_store, cpu) = ds;
 
 	return 0;
 }
@@ -132,10 +120,10 @@ static void unmap_all(void)
 	int cpu;
 
 	for_each_possible_cpu(cpu) {
-		struct x86_ds *ds = per_cpu(debug_store, cpu);
+		struct x86_ds *ds = per_cpu(x86_debug_store, cpu);
 		struct page *page = per_cpu(ds_buffer, cpu);
 
-		per_cpu(debug_store, cpu) = NULL;
+		per_cpu(x86_debug_store, cpu) = NULL;
 		kfree(per_cpu(x86_pebs.scratch, cpu));
 		per_cpu(x86_pebs.scratch, cpu) = NULL;
 		if (!page)

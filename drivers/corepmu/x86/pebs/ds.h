@@ -5,6 +5,7 @@
 #ifndef _COREPMU_X86_PEBS_DS_H
 #define _COREPMU_X86_PEBS_DS_H
 
+#include <linux/percpu.h>
 #include <linux/types.h>
 
 struct page;
@@ -41,8 +42,21 @@ struct x86_ds {
 void x86_ds_set_physical(bool physical);
 int x86_ds_open(void);
 void x86_ds_close(void);
-struct x86_ds *x86_ds_this(void);
 void x86_ds_point(bool on);
+
+DECLARE_PER_CPU(struct x86_ds *, x86_debug_store);
+
+/**
+ * x86_ds_this() - return the debug store of this CPU
+ *
+ * IRQs off, or NMI.
+ *
+ * Return: the debug store, or NULL while there is no precise event
+ */
+static inline struct x86_ds *x86_ds_this(void)
+{
+	return this_cpu_read(x86_debug_store);
+}
 
 /* ds-map.c */
 int x86_ds_find(void);
