@@ -144,7 +144,7 @@ static void note_place(struct fixture *b, struct perf_event *event)
 	seen_ip = instruction_pointer(&regs);
 }
 
-/* Overflow in user space; the interrupt hits the kernel, in a task with PF_KTHREAD or 0 as @type. */
+/* Overflow in user space; the interrupt hits the kernel, in a task with @type: PF_KTHREAD or 0. */
 static void overflow_late(struct fixture *b, unsigned int type)
 {
 	unsigned int saved = current->flags;

@@ -222,7 +222,8 @@ static void x86_leaves_bts(struct kunit *test)
 		bool no_bts;
 		bool pti;
 	} table[] = {
-		{ "intel-v4-beside" }, { "intel-v4", true }, { "intel-v4", false, true }, { "intel-skl" },
+		{ "intel-v4-beside" }, { "intel-v4", true }, { "intel-v4", false, true },
+		{ "intel-skl" },
 	};
 	unsigned int i;
 

@@ -348,7 +348,7 @@ static bool has_builtin_traces(const struct x86_desc *desc)
 	       (boot_cpu_has(X86_FEATURE_INTEL_PT) || boot_cpu_has(X86_FEATURE_BTS));
 }
 
-/* With page table isolation there is no PMU intel_bts: bts_init() in arch/x86/events/intel/bts.c. */
+/* Page table isolation leaves no PMU intel_bts: bts_init() in arch/x86/events/intel/bts.c. */
 static bool __corepmu_init passes_bts_on(const struct x86_desc *desc)
 {
 	return !desc->shares_counters && boot_cpu_has(X86_FEATURE_BTS) &&
