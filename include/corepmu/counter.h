@@ -234,7 +234,7 @@ static __always_inline u64 corepmu_counter_end_period(struct perf_event *event)
  * IRQs off, or NMI.
  *
  * Return: length of the ended period. 0 if the period has not ended: the counter is narrower than
- * the period, the overflow belongs to an earlier event, or it is a probe (core/frequency.c)
+ * the period, the overflow belongs to an earlier event, or is a probe (core/frequency.c)
  */
 static __always_inline u64
 corepmu_counter_next_period(struct corepmu_cpu *cpuc, struct perf_event *event)

@@ -76,7 +76,7 @@ void corepmu_precise_batch_add(struct corepmu_precise_batch *batch, struct perf_
 void corepmu_precise_batch_end(struct corepmu_precise_batch *batch);
 
 /**
- * corepmu_precise_emit() - emit the only sample of an interrupt that the backend has filled in
+ * corepmu_precise_emit() - emit an interrupt's only sample, which the backend has filled in
  * @cpuc: this CPU's state
  * @event: the event; perf core may have stopped it meanwhile
  * @data: the sample

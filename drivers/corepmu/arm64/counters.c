@@ -198,7 +198,7 @@ static void pmuv3_update(struct corepmu_cpu *cpuc, struct perf_event *event)
 		count_event_irqs_off(cpuc, event, read_single);
 }
 
-/* Few kernels have NMIs: the atomic operations cost more than the call of pmuv3_read(). */
+/* Few kernels have NMIs. The atomic operations cost more than the call of pmuv3_read(). */
 static void pmuv3_update_nmi_safe(struct corepmu_cpu *cpuc, struct perf_event *event)
 {
 	corepmu_count_event_nmi_safe(cpuc, event, pmuv3_read);
@@ -253,7 +253,7 @@ static __always_inline void write_both(struct corepmu_cpu *cpuc, const struct hw
 	pmuv3_write_both(hwc->idx, hwc->config_base, value);
 }
 
-/* Place an event with is_rare(). */
+/* Place an event for which is_rare() is true. */
 static noinline void place_rare(struct corepmu_cpu *cpuc, struct hw_perf_event *hwc, u64 value)
 {
 	int idx = hwc->idx;

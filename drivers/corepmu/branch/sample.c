@@ -321,7 +321,10 @@ static noinline void find_counted(struct corepmu_branches *branches, unsigned in
 	counted->nr = corepmu_branch_find_counted(event, counted->counters);
 }
 
-/* Add the records of @list to a sample. @copy: @list is about to change. */
+/*
+ * Add the records of @list to a sample. @copy: copy them, since @list changes before perf core
+ * writes the sample.
+ */
 static noinline void add_records(struct corepmu_cpu *cpuc, struct perf_event *event,
 				 struct corepmu_branch_list *list, struct perf_sample_data *data,
 				 bool copy)
@@ -345,8 +348,8 @@ static noinline void add_records(struct corepmu_cpu *cpuc, struct perf_event *ev
 }
 
 /*
- * Add the records while the PMU runs. Rare: perf core usually disables the PMU before it stops an
- * event.
+ * Stop the PMU, add the records, and start the PMU. Rare: perf core usually disables the PMU before
+ * it stops an event.
  */
 static noinline void add_running(struct corepmu_cpu *cpuc, struct perf_event *event,
 				 struct perf_sample_data *data)

@@ -22,7 +22,7 @@
 u64 corepmu_start_near_wrap;
 
 /**
- * corepmu_counter_set() - set the counter: corepmu_counter_load() for callers that are rare
+ * corepmu_counter_set() - corepmu_counter_load() out of line, for callers that are rare
  * @cpuc: this CPU's state
  * @event: an event placed on a counter that is not counting
  * @left: number of counts until the overflow; fewer if the counter is too narrow

@@ -154,6 +154,8 @@ static __always_inline int emit_sample(struct perf_event *event, struct perf_sam
  * been off since the overflow. The overflow interrupt comes later, and emits nothing: its handler
  * finds no event on the counter, or an event with a period that has not ended.
  *
+ * An early overflow of a young event emits no sample (core/frequency.c).
+ *
  * If the sample needs trace data of a stopped event, the event's first count after its next start
  * emits the sample; a precise sample of that kind is dropped.
  *

@@ -155,7 +155,7 @@ static __always_inline s64 left_to_count(struct perf_event *event)
 	return left;
 }
 
-/* Return the value for the counter. Not inline: only event_place() has no time for a call. */
+/* Return the value for the counter. Not inline: only event_place() is hot. */
 static noinline u64 next_value(struct corepmu_cpu *cpuc, struct perf_event *event)
 {
 	return corepmu_counter_expect(cpuc, event, left_to_count(event));
@@ -338,7 +338,7 @@ static __always_inline void event_occupy(struct corepmu *pmu, struct corepmu_cpu
 	cpuc->dirty &= ~counters;
 }
 
-/* event_occupy(), and set the counter to overflow at the end of the period. @event is stopped. */
+/* Assign the counter to @event, which is stopped, and set it to overflow at the period's end. */
 static __always_inline void event_place(struct corepmu *pmu, struct corepmu_cpu *cpuc,
 					struct perf_event *event, int idx, u64 counters)
 {
