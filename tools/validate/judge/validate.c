@@ -60,7 +60,7 @@ static const char help[] =
 	"  --quick         say in one line, within ten seconds, whether counts can be trusted\n"
 	"  --observe       answer questions that the page leaves open, and judge nothing\n"
 	"  --filter TEXT   only checks whose \"area: name\" has this text; may be repeated\n"
-	"  --except TEXT   skip checks whose \"area: name\" has this text\n"
+	"  --except TEXT   skip checks whose \"area: name\" has this text; may be repeated\n"
 	"  --disrupt       also change settings for a while, make storms, take CPUs off line,\n"
 	"                  suspend and try to unload the module; as root\n"
 	"  --long          also checks that take minutes if an emulator counts instructions\n"
@@ -84,14 +84,41 @@ static void usage(FILE *out)
 	fputs(help, out);
 }
 
-#define MAX_FILTERS	32
+/* The texts of an option that may be given several times */
+struct texts {
+	const char *texts[32];
+	unsigned int nr;
+};
 
 static struct {
-	const char *filters[MAX_FILTERS];
-	unsigned int nr_filters;
-	const char *except, *save;
+	struct texts filters, excepts;
+	const char *save;
 	bool json, list, disrupt, allow_long, quick, observe;
 } options;
+
+static bool add_text(struct texts *texts, const char *option, const char *text)
+{
+	if (texts->nr == ARRAY_SIZE(texts->texts)) {
+		fprintf(stderr, "pmu-validate: %s: the maximum is %zu texts.\n", option,
+			ARRAY_SIZE(texts->texts));
+		return false;
+	}
+	texts->texts[texts->nr++] = text;
+
+	return true;
+}
+
+/* Return the first text that the title of the check has, or NULL. */
+static const char *find_text(const struct texts *texts, const struct check *check)
+{
+	unsigned int i;
+
+	for (i = 0; i < texts->nr; i++)
+		if (is_called(check, texts->texts[i]))
+			return texts->texts[i];
+
+	return NULL;
+}
 
 /* Parse the options. Return false after --help or an error: main() returns @status then. */
 static bool parse_options(int argc, char **argv, int *status)
@@ -125,15 +152,12 @@ static bool parse_options(int argc, char **argv, int *status)
 			options.observe = true;
 			break;
 		case 'f':
-			if (options.nr_filters == MAX_FILTERS) {
-				fprintf(stderr, "pmu-validate: --filter: the maximum is %u filters.\n",
-					MAX_FILTERS);
+			if (!add_text(&options.filters, "--filter", optarg))
 				return false;
-			}
-			options.filters[options.nr_filters++] = optarg;
 			break;
 		case 'e':
-			options.except = optarg;
+			if (!add_text(&options.excepts, "--except", optarg))
+				return false;
 			break;
 		case 'd':
 			options.disrupt = true;
@@ -173,12 +197,7 @@ static bool parse_options(int argc, char **argv, int *status)
 /* Check whether any filter's text is in a check's name, or there is no filter. */
 static bool is_chosen(const struct check *check)
 {
-	unsigned int i;
-
-	for (i = 0; i < options.nr_filters; i++)
-		if (is_called(check, options.filters[i]))
-			return true;
-	return !options.nr_filters;
+	return !options.filters.nr || find_text(&options.filters, check);
 }
 
 /* Return the checks that the filters select, in order. */
@@ -230,6 +249,7 @@ static bool save(const char *text)
 static const char *judge(const struct check **checks, unsigned int nr, unsigned int *totals,
 			 unsigned int *unjudged, const char **why)
 {
+	const char *except;
 	unsigned int i;
 
 	*why = find_out(options.disrupt, options.allow_long);
@@ -238,10 +258,10 @@ static const char *judge(const struct check **checks, unsigned int nr, unsigned 
 		static struct outcome outcome;
 
 		memset(&outcome, 0, sizeof(outcome));
-		if (options.except && is_called(checks[i], options.except)) {
+		except = find_text(&options.excepts, checks[i]);
+		if (except) {
 			outcome.result = SKIP;
-			snprintf(outcome.reason, sizeof(outcome.reason), "--except %s",
-				 options.except);
+			snprintf(outcome.reason, sizeof(outcome.reason), "--except %s", except);
 		} else {
 			judge_check(checks[i], &outcome);
 		}
@@ -277,11 +297,11 @@ int main(int argc, char **argv)
 	if (!parse_options(argc, argv, &status))
 		return status;
 	if (options.observe)
-		return find_pmu() ? observe_all(options.filters, options.nr_filters) : 2;
+		return find_pmu() ? observe_all(options.filters.texts, options.filters.nr) : 2;
 	checks = choose_checks(&nr);
 	if (!nr) {
 		fprintf(stderr, "pmu-validate: no check has '%s' in its name; see --list.\n",
-			options.filters[0]);
+			options.filters.texts[0]);
 		return 2;
 	}
 	if (options.list)
