@@ -109,6 +109,7 @@ static void rdpmc_x86_rdpmc(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, fixture_add(event, PERF_EF_START), 0);
 
 	KUNIT_EXPECT_EQ(test, store_rdpmc(b, "3"), -EINVAL);
+	KUNIT_EXPECT_EQ(test, store_rdpmc(b, "4294967296"), -EINVAL);
 	KUNIT_EXPECT_EQ(test, store_rdpmc(b, "x"), -EINVAL);
 	KUNIT_EXPECT_EQ(test, store_rdpmc(b, "1"), 1);
 	KUNIT_EXPECT_EQ(test, x86_model_pce_updates, 0);

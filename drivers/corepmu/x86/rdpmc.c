@@ -261,10 +261,10 @@ static ssize_t rdpmc_show(struct device *dev, struct device_attribute *attr, cha
 static ssize_t rdpmc_store(struct device *dev, struct device_attribute *attr,
 			   const char *page, size_t count)
 {
-	unsigned int mode;
+	unsigned long mode;
 	int ret;
 
-	ret = kstrtouint(page, 0, &mode);
+	ret = kstrtoul(page, 0, &mode);
 	if (ret)
 		return ret;
 	if (mode > RDPMC_ALWAYS)
