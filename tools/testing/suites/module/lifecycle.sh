@@ -64,12 +64,13 @@ says_what_it_is()
 		expect_equal "lines in the kernel's log" 1 "$(echo "$said" | wc -l)"
 }
 
-# Print the objects in use of the kernel's general caches, and KiB of per-CPU memory. The CPUs'
-# caches of free objects are emptied before.
+# Print the objects in use of the kernel's general caches. /proc/slabinfo counts all objects of a slab
+# that a CPU holds, also the free ones: let each CPU hold one slab, and give back the others.
 objects_in_use()
 {
-	for file in /sys/kernel/slab/kmalloc-*/shrink; do
-		echo 1 >"$file"
+	for cache in /sys/kernel/slab/kmalloc-*; do
+		echo 0 >"$cache/cpu_partial"
+		echo 1 >"$cache/shrink"
 	done
 	awk '/^kmalloc-/ { sum += $2 } END { print sum }' /proc/slabinfo
 }
@@ -98,6 +99,8 @@ many_times()
 {
 	# The first load allocates some memory for good: do this now.
 	load && unload || return 1
+	# Memory of the checks before waits for kfree_rcu(), for five seconds (KFREE_DRAIN_JIFFIES).
+	sleep 6
 	free=$(awk '/^MemFree/ { print $2 }' /proc/meminfo)
 	percpu=$(percpu_in_use)
 	objects=$(objects_in_use)
@@ -114,8 +117,7 @@ many_times()
 	# Before Linux 6.2 each load leaves its PMU behind, see drivers/corepmu/module/stale-pmu.c.
 	kept=0
 	case $(uname -r) in 6.1.*) kept=$((3 * times)) ;; esac
-	# A leak stays. Memory that waits for a grace period, or for kfree_rcu() for five seconds
-	# (KFREE_DRAIN_JIFFIES), is freed meanwhile.
+	# A leak stays. Memory that waits for a grace period or for kfree_rcu() is freed meanwhile.
 	tries=0
 	while now=$(objects_in_use); [ $((now - objects)) -gt $((kept + slab)) ] && [ "$tries" -lt 20 ]; do
 		sleep 0.5
