@@ -108,7 +108,7 @@ def main():
         ratios[operation] = our / theirs
         print(f'CAUSED {operation} {theirs:.0f} {our:.0f} {ratios[operation]:.2f} {floor:.0f}')
     if not ratios:
-        return 0
+        return 0 if '--rows' in sys.argv else 'caused.py: no operation was measured with both drivers.'
     print(f'MEDIAN {statistics.median(ratios.values()):.2f}')
     return any(ratio > LIMIT and not UNLIMITED.fullmatch(operation)
                for operation, ratio in ratios.items())
