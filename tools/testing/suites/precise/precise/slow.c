@@ -120,7 +120,10 @@ static bool is_slow(const struct run *run, u64 round)
 	return lines[LINE(program_load_addr(run, round))].latency > THRESHOLD;
 }
 
-/* Count the accesses of a run. Loads of the string instruction are from a fast line. */
+/*
+ * Count the loads with a latency above THRESHOLD, or all stores. Loads of the string instruction are
+ * from a fast line.
+ */
 static u64 count_slow(const struct run *run, enum counted what)
 {
 	u64 round, nr = 0;
@@ -153,8 +156,9 @@ static void judge_slow(const struct run *run, enum counted what, struct ring *ri
 {
 	bool stores = what == STORES;
 	u64 most = count_slow(run, what) / PERIOD;
-	/* A task switch may make the last sample late. */
-	u64 least = stores ? most / 2 : most - (switches() - before);
+	u64 switched = switches() - before;
+	/* Each task switch may make one sample late. */
+	u64 least = stores ? most / 2 : switched < most ? most - switched : 0;
 	unsigned int samples = 0, wrong = 0, displaced = 0, shifts = 0;
 	struct slow slow = { 0 };
 	struct moment m;
