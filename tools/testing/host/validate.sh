@@ -325,6 +325,19 @@ wrong_arguments()
 	done
 }
 
+many_texts()
+{
+	local option texts
+
+	for option in --filter --except; do
+		texts=$(yes -- "$option x" | head -n 33)
+		# shellcheck disable=SC2086 # words
+		said=$("$tool" $texts 2>&1)
+		expect_equal "status of 33 $option" 2 $? &&
+			expect_says "what it says" "$option: the maximum is 32 texts" "$said" || return 1
+	done
+}
+
 # Expectations with measured bounds; the first number is the measured one.
 cat >"$work/measured.c" <<'EOT'
 #include "judge/validate.h"
@@ -367,7 +380,7 @@ measured_bounds()
 }
 
 # A clock that counts instructions, and a PMU that first counts a loop exactly, then 3 too few. Groups
-# of up to four events count. Groups of five and six run for a part of the loop. Greater ones never run:
+# of up to four events count. Groups of five and six run for a part of the loop. Larger groups never run:
 # their leader counts 1000 failed attempts to schedule them.
 cat >"$work/exact.c" <<'EOT'
 #include <fcntl.h>
@@ -550,8 +563,9 @@ check "--table tells by its status whether a check is worse" table
 check "results that are not complete are refused" no_results
 check "a run that is killed leaves no earlier results in its file" save_is_emptied
 check "wrong arguments end with 2" wrong_arguments
+check "more texts than an option takes are refused" many_texts
 check "a measured bound is never below 0, and a measured 0 fails" measured_bounds
-check "the head says how exact counts are by the counts, and the largest group that counts" exactness_is_probed
+check "the head judges exactness by counts, and says the largest group that counts" exactness_is_probed
 gcc -O2 -Wall -Itools/validate -o "$work/change" "$work/change.c" tools/validate/judge/guard.c || exit 1
 check "without leave nothing is changed" not_unasked
 for ending in child TERM HUP KILL; do
