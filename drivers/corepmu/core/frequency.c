@@ -13,11 +13,11 @@
  * COREPMU_FREQ_YOUNG.
  *
  * A task begins with page faults and few instructions of its own: the first rate is too low, and
- * the period too short. So an overflow of a young event well before its sample is due is a probe,
- * too.
+ * the period too short. So a young event's overflow is also a probe if it comes well before the
+ * sample is due.
  *
- * The first sample of a child's event is due after a part of the period, which differs by child.
- * Otherwise children that end before a whole period would have no samples.
+ * Each child's first sample is due after a different part of the period. Otherwise children that
+ * end within a period would have no samples.
  *
  * An event starts in the middle of a tick. Perf core takes the time until the next tick for a whole
  * tick: it finds the rate too low and the period too long. So an event stays young for two ticks
@@ -58,7 +58,7 @@
 #define KNOWN_AFTER_NS		(10 * NSEC_PER_USEC)
 /* The longest time that running_ns() returns, so that products fit into 64 bits */
 #define LONGEST_NS		(16 * NSEC_PER_SEC)
-/* A young event's sample may come 1/EARLY of the time between two samples before it is due. */
+/* A young event's sample may be early by 1/EARLY of the time between two samples. */
 #define EARLY			8
 /* Two ticks of running time contain at least one whole tick. */
 #define YOUNG_NS		(2 * TICK_NSEC)
@@ -94,6 +94,12 @@ static int settled_mark(const struct perf_event *event)
 	return min_t(u64, event->attr.sample_freq, INT_MAX);
 }
 
+/* Return the time between two samples, in ns. */
+static u64 interval_ns(const struct perf_event *event)
+{
+	return NSEC_PER_SEC / settled_mark(event);
+}
+
 /**
  * corepmu_freq_open() - set the first period of an event with a frequency
  * @event: an event that is being opened, encoded
@@ -127,7 +133,7 @@ static u64 measured_period(const struct perf_event *event, u64 running)
 	u64 count = local64_read(&event->count);
 
 	if (count > U64_MAX / NSEC_PER_SEC)
-		return div64_u64(count, running) * (NSEC_PER_SEC / settled_mark(event));
+		return div64_u64(count, running) * interval_ns(event);
 
 	return div64_u64(count * NSEC_PER_SEC, running * settled_mark(event)) ?: 1;
 }
@@ -170,13 +176,13 @@ static u64 first_part(const struct perf_event *event, u64 value)
 		return value;
 
 	/*
-	 * One hash alone spreads numbers of events evenly, but not those of each 144th event, as one
-	 * of 144 CPUs gets them: 144 is a Fibonacci number.
+	 * Two hashes: hash_64() multiplies by the golden ratio, so ids with a Fibonacci stride get
+	 * almost equal values. With 144 CPUs, a CPU's ids have stride 144.
 	 */
 	return mul_u64_u32_shr(value, hash_32(hash_64(event->id, 32), 32), 32);
 }
 
-/* Perf core sets the time stamp at each sample. */
+/* perf_event_overflow() sets the time stamp. */
 static bool had_sample(const struct perf_event *event)
 {
 	return event->hw.freq_time_stamp;
@@ -184,7 +190,7 @@ static bool had_sample(const struct perf_event *event)
 
 static u64 known_after_ns(const struct perf_event *event)
 {
-	return max_t(u64, NSEC_PER_SEC / settled_mark(event) / KNOWN_AFTER, KNOWN_AFTER_NS);
+	return max_t(u64, interval_ns(event) / KNOWN_AFTER, KNOWN_AFTER_NS);
 }
 
 /* Return the period that fits the event's rate in @running ns, or 0 while the rate is unknown. */
@@ -199,13 +205,13 @@ static u64 known_period(const struct perf_event *event, u64 running)
 
 static bool is_first_early(const struct perf_event *event)
 {
-	u64 due = first_part(event, NSEC_PER_SEC / settled_mark(event));
+	u64 due = first_part(event, interval_ns(event));
 	u64 running = running_ns(event);
 
 	return running && running < max(due - due / EARLY, known_after_ns(event));
 }
 
-/* @gone counts took @ns. Return how many more counts fit until @due, in ns. */
+/* @gone counts took @ns. Return how many more fit before @due; both times in ns. */
 static u64 counts_left(u64 gone, u64 ns, u64 due)
 {
 	if (gone > U64_MAX / NSEC_PER_SEC)
@@ -218,8 +224,8 @@ static u64 counts_left(u64 gone, u64 ns, u64 due)
  * corepmu_freq_extend() - extend the period of a young event if its sample would come early
  * @event: a stopped or overflowed event with a frequency, whose count is up to date
  *
- * Before the first sample this changes nothing: corepmu_freq_find() sets the period. IRQs off, or
- * NMI.
+ * Before the first sample the function changes no period: corepmu_freq_find() sets it. IRQs off,
+ * or NMI.
  *
  * Return: true if the overflow emits no sample
  */
@@ -233,7 +239,7 @@ bool corepmu_freq_extend(struct perf_event *event)
 		return false;
 	if (!had_sample(event))
 		return is_first_early(event);
-	due = NSEC_PER_SEC / settled_mark(event);
+	due = interval_ns(event);
 	ns = local_clock() - hwc->freq_time_stamp;
 	if (ns <= 0 || ns >= due - due / EARLY)
 		return false;
@@ -251,8 +257,9 @@ bool corepmu_freq_extend(struct perf_event *event)
 }
 
 /*
- * Return the counts of the first period so far. The event's count may be larger: inherit_stat swaps
- * the counts of two tasks. The difference may be: perf core sets period_left to 0.
+ * Return the counts of the first period so far, the smaller of two numbers. event->count is too
+ * large after inherit_stat swapped two tasks' counts. The difference is too large after perf core
+ * set period_left to 0.
  */
 static u64 first_counts(const struct perf_event *event)
 {
@@ -299,7 +306,7 @@ s64 corepmu_freq_find(struct perf_event *event)
 		return guess_period(event);
 	period = known_period(event, running);
 	if (period && running > YOUNG_NS &&
-	    (had_sample(event) || running >= NSEC_PER_SEC / settled_mark(event)))
+	    (had_sample(event) || running >= interval_ns(event)))
 		hwc->last_cpu = settled_mark(event);
 	if (had_sample(event))
 		return period ? change_period(hwc, period) :
