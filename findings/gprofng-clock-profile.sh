@@ -9,9 +9,9 @@
 # - A function that runs for 1 s on another thread is not in the profile. The sum of all functions, <Total>, lacks its
 #   time. A program whose threads do the work looks idle.
 #
-# Cause: the collector stops the timer with the wanted interval, and leaves one of 100 ms; each of its signals counts
-# as one wanted interval. It interposes pthread_create() of the symbol version GLIBC_2.2.5; programs that are linked
-# to glibc 2.34 or newer call the version GLIBC_2.34, and no timer is started for their threads.
+# Cause: the collector stops the timer with the wanted interval. Another timer of 100 ms goes on; each of its signals
+# counts as one wanted interval. The collector interposes pthread_create() of the symbol version GLIBC_2.2.5; programs
+# that are linked to glibc 2.34 or newer call the version GLIBC_2.34, and no timer is started for their threads.
 #
 # The program works until each thread's own CPU clock says one second. The script needs cc and Debian 12's archive, and
 # takes half a minute.
@@ -91,7 +91,7 @@ gprofng() {
 	LD_LIBRARY_PATH="$lib:$lib/gprofng" "$work/root/usr/bin/gprofng" "$@"
 }
 
-# profile RESOLUTION: print the seconds of each function, with its callees, in wanted intervals of 100 ms
+# profile RESOLUTION: print the CPU seconds of each function, with its callees
 profile() {
 	gprofng collect app -p "$1" -o "$1.er" ./program >collect.log 2>&1 || return 0
 	gprofng display text -metrics i.totalcpu:name -functions "$1.er" 2>&1

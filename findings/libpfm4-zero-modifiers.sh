@@ -8,7 +8,7 @@
 #   The event is valid, and counts 0 for ever. So do :u=0, and :u=0:k=0. :u=1:k=0 counts user space, as :u does.
 # - :mg=0, "without guests", counts guests alone, as :mg=1 does: exclude_host is set, exclude_guest is not. On a
 #   machine without guests a hardware event counts 0. :mh=0, "without the host", counts the host alone, as :mh=1 does.
-# - The name that libpfm4 hands back has what it encodes, not what was asked for: :mg=0 has become mg=1:mh=0.
+# - The event name that libpfm4 returns shows the wrong encoding: :mg=0 has become mg=1:mh=0.
 #
 # The script encodes the event perf::PERF_COUNT_HW_INSTRUCTIONS; no PMU is needed. It needs cc and Debian 12's archive.
 # Status: 0 if the library behaves as described, 1 if not, 77 if it cannot be tested.

@@ -58,7 +58,7 @@ cat root
 [ -s user ] || echo 'ordinary user: not measured'
 sed 's/^/ordinary user: /' user
 
-# Events of a mode that are the whole, a part or nothing; times agree but for the reading of the clock.
+# Print whether each :u and :k count is the whole, a part or nothing. The whole is above 99 percent: clocks differ.
 judge() {
 	awk '
 		{ count[$1] = $2; if ($1 !~ /:/) order[nr++] = $1 }

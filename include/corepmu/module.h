@@ -17,7 +17,7 @@ struct corepmu;
 struct corepmu_backend;
 struct corepmu_cpu;
 
-/* The kernel's PMU_FORMAT_ATTR(), but all formats share one function that shows them. */
+/* Like the kernel's PMU_FORMAT_ATTR(), but corepmu_format_show() shows all formats. */
 #define COREPMU_FORMAT_ATTR(_name, _format)				\
 	static struct dev_ext_attribute format_attr_##_name = {		\
 		.attr	= __ATTR(_name, 0444, corepmu_format_show, NULL),	\

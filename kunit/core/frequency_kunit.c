@@ -126,7 +126,7 @@ static void freq_probe_finds_period(struct kunit *test)
 }
 
 /*
- * After a slow start the period that fits the first rate ends early: that is a probe, too. The
+ * After a slow start the first measured period ends early: its overflow is a probe, too. The
  * first sample comes when it is due, and shows all counts so far.
  */
 static void freq_slow_start_is_not_sampled(struct kunit *test)
@@ -205,7 +205,7 @@ static void freq_sample_may_be_early(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, b->nr_samples, 2);
 }
 
-/* Perf core swaps the counts of two tasks' events with inherit_stat: they are no part of the period. */
+/* With inherit_stat perf core swaps the counts of two tasks' events, but not their periods. */
 static void freq_swapped_count_is_no_period(struct kunit *test)
 {
 	struct fixture *b = test->priv;
@@ -247,8 +247,8 @@ static u64 run_child(struct fixture *b, struct perf_event *parent, u64 id, u64 p
 }
 
 /*
- * Children that end before a period is over have samples, too: the first is due after another part
- * of the period in each child, also if another event or CPU has the numbers between theirs.
+ * Children that end within a period have samples, too: each has its own due time. This holds for
+ * consecutive event ids, and for ids with a stride.
  */
 static void freq_children_share_period(struct kunit *test)
 {
@@ -269,7 +269,7 @@ static void freq_children_share_period(struct kunit *test)
 		}
 		KUNIT_EXPECT_GE(test, sampled, 45);
 		KUNIT_EXPECT_LE(test, sampled, 55);
-		/* The samples stand for all counts: the last step's time was over before its counts. */
+		/* The periods are all counts, less a step: count_in() advances the time first. */
 		KUNIT_EXPECT_LE(test, sum, sampled * period);
 		KUNIT_EXPECT_GE(test, sum, sampled * period * 9 / 10);
 	}

@@ -314,7 +314,7 @@ static void limiter_forgets(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, cpuc->limiter.is_raised);
 	KUNIT_EXPECT_FALSE(test, cpuc->limiter.is_logged);
 
-	/* A long time is more than 100 windows. */
+	/* 100 windows halve min_left; a longer time resets it. */
 	for (i = 0; i < 2; i++) {
 		cpuc->limiter.min_left = BIT(10);
 		corepmu_limiter_end_window(cpuc, 100 * COREPMU_LIMITER_WINDOW_NS + i);
@@ -468,7 +468,10 @@ static void limiter_leaves_a_quarter(struct kunit *test)
 	}
 }
 
-/* The shares of a window: 1/3 and 1/12; 1/3 above 4096; 1/12 and 1/24 without a user overflow */
+/*
+ * min_left doubles above 1/3 of a window, and is halved below 1/12; above 4096 it is halved below
+ * 1/3. From 4096 on, without an overflow in user space: 1/12 and 1/24.
+ */
 static void limiter_shares(struct kunit *test)
 {
 	const u64 third = COREPMU_LIMITER_WINDOW_NS / 3, twelfth = COREPMU_LIMITER_WINDOW_NS / 12;
@@ -500,7 +503,7 @@ static void limiter_shares(struct kunit *test)
 	}
 }
 
-/* End a window that overflows took all of. */
+/* End a window in which overflows took all of the time. */
 static void busy_window(struct fixture *b)
 {
 	b->cpuc->limiter.user_hit = true;
@@ -556,7 +559,7 @@ static void limiter_clamps(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, limiter.max_irq_ns, 300000);
 }
 
-/* An interrupt of less than a quarter of max_irq_ns shrinks it by an eighth, to 150 us at least. */
+/* An interrupt shorter than a quarter of max_irq_ns lowers it by 1/8, never below 150 us. */
 static void limiter_decays(struct kunit *test)
 {
 	struct corepmu_limiter limiter = { .max_irq_ns = 300000 };

@@ -114,10 +114,10 @@ static void precise_record_at_stop(struct kunit *test)
 }
 
 /*
- * With a frequency, records of probes are no samples, nor is one that ends a period too early, with
- * its interrupt or found by a stop (core/frequency.c).
+ * With a frequency, the record of a probe is no sample. A record that ends a period too early is
+ * none either, whether its interrupt or a stop finds it (core/frequency.c).
  */
-static void precise_frequency(struct kunit *test)
+static void precise_probes_are_not_sampled(struct kunit *test)
 {
 	const u64 probe = 125000, period = 10 * probe, ns = NSEC_PER_SEC / 1000;
 	struct fixture *b = test->priv;
@@ -560,7 +560,7 @@ static struct kunit_case pebs_cases[] = {
 	KUNIT_CASE_PARAM(precise_samples, pebs_gen_params),
 	KUNIT_CASE_PARAM(precise_regs, pebs_gen_params),
 	KUNIT_CASE_PARAM(precise_record_at_stop, pebs_gen_params),
-	KUNIT_CASE_PARAM(precise_frequency, pebs_gen_params),
+	KUNIT_CASE_PARAM(precise_probes_are_not_sampled, pebs_gen_params),
 	KUNIT_CASE_PARAM(precise_stop_without_trace, pebs_gen_params),
 	KUNIT_CASE_PARAM(precise_read_before_record, pebs_gen_params),
 	KUNIT_CASE_PARAM(precise_several, pebs_gen_params),

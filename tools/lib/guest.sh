@@ -195,8 +195,7 @@ dmesg_since()
 		sed 's/^\[[^]]*\] //' | awk '!seen[$0]++'
 }
 
-# no_kernel_warning [REGEX]: expect no warning in the kernel's log, and nothing that REGEX, which begins
-# with "|", finds
+# no_kernel_warning [|REGEX]: expect no warning, and no match of REGEX, in the kernel's log
 no_kernel_warning()
 {
 	expect_not "the kernel's log" '\] WARNING: |BUG: |Oops|cut here'"${1-}" "$(dmesg)"

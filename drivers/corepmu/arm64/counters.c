@@ -198,7 +198,7 @@ static void pmuv3_update(struct corepmu_cpu *cpuc, struct perf_event *event)
 		count_event_irqs_off(cpuc, event, read_single);
 }
 
-/* Few kernels have NMIs. The atomic operations cost more than the call of pmuv3_read(). */
+/* Read by a call: few kernels have NMIs, and the atomic operations cost more than the call. */
 static void pmuv3_update_nmi_safe(struct corepmu_cpu *cpuc, struct perf_event *event)
 {
 	corepmu_count_event_nmi_safe(cpuc, event, pmuv3_read);
@@ -275,7 +275,7 @@ static noinline void place_rare(struct corepmu_cpu *cpuc, struct hw_perf_event *
 
 /*
  * Place an event that pmuv3_place() has no fast path for: the first event on an untrusted counter,
- * after a write of the shared registers, or a rare one. Each context switch places such an event.
+ * after a write of the shared registers, or a rare one. The first event of each context switch comes here.
  */
 static noinline void place_otherwise(struct corepmu_cpu *cpuc, struct hw_perf_event *hwc,
 				     u64 value)

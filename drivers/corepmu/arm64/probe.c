@@ -392,7 +392,7 @@ static int __corepmu_init explain_no_device(void)
 	return ret;
 }
 
-/* No PMU is added after the load: the kernel frees the functions that probe. */
+/* The kernel frees the functions that probe after the load: no later device is bound. */
 static int __corepmu_init pmuv3_init_of(void)
 {
 	int ret;

@@ -155,7 +155,7 @@ static __always_inline s64 left_to_count(struct perf_event *event)
 	return left;
 }
 
-/* Return the value for the counter. Not inline: only event_place() is hot. */
+/* Return the value for the counter. Out of line: event_place(), which is hot, has a copy. */
 static noinline u64 next_value(struct corepmu_cpu *cpuc, struct perf_event *event)
 {
 	return corepmu_counter_expect(cpuc, event, left_to_count(event));
@@ -324,7 +324,7 @@ static void corepmu_event_read(struct perf_event *event)
 
 /* Placement: add and delete */
 
-/* Give @event counter @idx. @counters: the mask of counters that the event then occupies */
+/* Assign counter @idx to @event. @counters: the mask of counters that the event then occupies */
 static __always_inline void event_occupy(struct corepmu *pmu, struct corepmu_cpu *cpuc,
 					 struct perf_event *event, int idx, u64 counters)
 {
@@ -338,7 +338,7 @@ static __always_inline void event_occupy(struct corepmu *pmu, struct corepmu_cpu
 	cpuc->dirty &= ~counters;
 }
 
-/* Assign the counter to @event, which is stopped, and set it to overflow at the period's end. */
+/* event_occupy(), then set the counter to overflow at the period's end. @event is stopped. */
 static __always_inline void event_place(struct corepmu *pmu, struct corepmu_cpu *cpuc,
 					struct perf_event *event, int idx, u64 counters)
 {

@@ -8,8 +8,8 @@
  *   own enable bit is set when its event is placed, and stays set. One write of the global register
  *   starts or stops all counters (x86_global_backend).
  * - Without this register, or with a built-in driver that writes it too, each counter is enabled
- *   and disabled separately (x86_each_backend). Zhaoxin's ZX-C uses x86_each_backend, too: it
- *   clears no overflow flag while the register is 0.
+ *   and disabled separately (x86_each_backend). Zhaoxin's ZX-C uses x86_each_backend, too: the
+ *   CPU clears no overflow flag while that register is 0.
  */
 #define pr_fmt(fmt) "corepmu: " fmt
 
@@ -481,7 +481,7 @@ static void x86_reset(struct corepmu_cpu *cpuc)
 	cpuc->hw_active = 0;
 	/* The counters have values of other software: user space must not read them. */
 	cpuc->dirty = cpuc->pmu->counters & ~cpuc->used;
-	/* ZX-C ignores global_clear while this is 0. No event is selected: nothing counts. */
+	/* ZX-C ignores global_clear while global_ctrl is 0. No event is selected: nothing counts. */
 	if (desc->global_ctrl && cpuc->pmu->backend == &x86_each_backend)
 		x86_write_msr(desc->global_ctrl, x86_each_global_ctrl(desc));
 	if (desc->global_clear)

@@ -159,7 +159,7 @@ static unsigned int handle_overflows(struct x86_desc *desc, struct corepmu_cpu *
 		handled += hweight64(overflowed);
 		if (unlikely(overflowed & READ_ONCE(desc->special)) ||
 		    unlikely(corepmu_uses(cpuc, COREPMU_FEATURE_PRECISE))) {
-			/* Usually a precise event has overflowed, and no other. */
+			/* PEBS alone needs no other check of handle_special(). */
 			if (overflowed == desc->ds_bit)
 				overflowed = x86_pebs_overflow(cpuc, overflowed);
 			else
@@ -348,7 +348,7 @@ static bool has_builtin_traces(const struct x86_desc *desc)
 	       (boot_cpu_has(X86_FEATURE_INTEL_PT) || boot_cpu_has(X86_FEATURE_BTS));
 }
 
-/* Page table isolation leaves no PMU intel_bts: bts_init() in arch/x86/events/intel/bts.c. */
+/* With page table isolation bts_init() in arch/x86/events/intel/bts.c makes no PMU. */
 static bool __corepmu_init passes_bts_on(const struct x86_desc *desc)
 {
 	return !desc->shares_counters && boot_cpu_has(X86_FEATURE_BTS) &&

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0
 #
 # intel/lkvs, BM/pmu: perf with precise samples, registers, branches, data sources and topdown
-# events. The number of samples that perf reports must be the number in the file. Each list of
-# tests that fits the CPU is run: the list of its platform, and those of features that it has.
+# events. The number of samples that perf reports must be the number in the file. The list "tests"
+# is run, the list of the CPU's platform, and the lists of its features.
 
 # shellcheck source=../../lib/guest.sh
 . /corepmu/tests/guest.sh
@@ -35,8 +35,8 @@ rdmsr 0x10 >/dev/null || {
 # The test writes beside its scripts. cp -p keeps the times, so LKVS does not rebuild its programs.
 cp -Rp /usr/lib/lkvs /tmp/ && cd /tmp/lkvs/BM/pmu || exit
 
-# cpuid LEAF SUBLEAF REGISTER BITS [VALUE]: check that the bits, of register a, b, c or d, are set
-# or have the value
+# cpuid LEAF SUBLEAF REGISTER BITS [VALUE]: check that the bits of a register (a to d) are set, or have
+# the value. LEAF is hexadecimal.
 cpuid()
 {
 	cpuid_check "$1" 0 "$2" 0 "$3" "$4" ${5:+"$5"} >/dev/null

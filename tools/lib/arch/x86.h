@@ -4,7 +4,7 @@
  *
  * Numbers of events and counters are from the Intel SDM, volume 3, "Architectural Performance
  * Monitoring", and the AMD APM, volume 2, "Performance Monitoring Counters"; CPUID selects one of
- * them. Zhaoxin's CPUs have the counters of the former, and the events of openEuler's kernel,
+ * them. Zhaoxin's CPUs have Intel's counters, and the events of openEuler's kernel,
  * arch/x86/events/zhaoxin/core.c.
  */
 #ifndef ARCH_X86_H

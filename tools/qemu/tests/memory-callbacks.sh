@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# Compare what QEMU's memory callbacks report of known loads and stores with the numbers of QEMU 7.2 and 10.0.
-# KTAP on stdout. Where callbacks differ from the code, the PMU plugins decode the code: arm64-pmu.sh and
-# x86-pmu.sh judge their counts of the same pieces.
+# Compare what QEMU's memory callbacks report of known loads and stores with known numbers: of QEMU 7.2 and 10.0 on
+# arm64, of 10.0 on x86. KTAP on stdout. Where callbacks differ from the code, the PMU plugins decode the code:
+# arm64-pmu.sh and x86-pmu.sh judge their counts of the same pieces.
 #
 #   QEMU_SYSTEM_AARCH64   the QEMU to test with, default: the one on PATH
 #   QEMU_SYSTEM_X86_64    likewise
@@ -25,7 +25,7 @@ plugin=$top/build/memory-callbacks.so
 #   sve: a vector, half of one, elements	300	300
 #
 # QEMU 7.2 reports two halves of each access of 16 bytes, and no access of SVE. QEMU 10.0 reports each element of
-# SVE. On both STXR is a load, too; stores next to the code and atomics are as in the code; DC ZVA is nothing.
+# SVE. On both STXR is a load, too, and DC ZVA is no access. Other numbers are as in the code, but for the halves.
 arm64_7="memory.loads = 500
 memory.stores = 400
 memory.bytes = 7200

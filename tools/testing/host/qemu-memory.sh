@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# What the memory callbacks of the QEMUs that guests run in report of known loads and stores.
+# Test the memory callbacks of the guests' QEMUs on known loads and stores.
 set -euo pipefail
 cd "$(dirname "$0")/../../.."
 

@@ -195,7 +195,7 @@ causes()
 	expect_equal "status of --check" 1 $? && expect_says "what it says" 'No row of' "$said"
 }
 
-# without SED-SCRIPT TEXT: sources.cfg without some lines lacks a reason: --check fails, and says TEXT
+# without SED-SCRIPT TEXT: edit sources.cfg by SED-SCRIPT; --check then fails, and says TEXT
 without()
 {
 	sed "$1" tools/validate/record/sources.cfg >"$work/tools/validate/record/sources.cfg"
@@ -299,7 +299,7 @@ warned()
 			'^- zen4-cpu-7.x: core.c:1 amd_pmu_v2_handle_irq: Defect of the driver: Events of a group' "$(cat "$page")"
 }
 
-# Icelake and zen4 give one answer, and a rule explains icelake's. Only the second question needs no stanza.
+# Icelake and zen4 give one answer, and a rule explains icelake's. The first question has a stanza.
 shared()
 {
 	local said

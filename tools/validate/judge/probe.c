@@ -182,8 +182,8 @@ static const bool watchdog_has_event;
 #endif
 
 /*
- * Check that a group counts. A leader that includes the kernel counts failed attempts to schedule
- * its group, but its running time stays 0.
+ * Check that a group counts. The count alone is no proof: a leader that includes the kernel counts
+ * failed attempts to schedule the group. Its running time is then 0.
  */
 static bool group_counts(int leader)
 {

@@ -6,10 +6,9 @@
  * leaf 0xA enumerates the counters. The events are Zhaoxin's own. The vendor in CPUID is
  * "CentaurHauls" or "  Shanghai  ".
  *
- * Source of all facts: arch/x86/events/zhaoxin/core.c in Linux 7.3, where Wudaokou is ZXD and
- * Lujiazui is ZXE. Linux does not support Yongfeng. Sources for Yongfeng: "perf/x86/zhaoxin: Add
- * Yongfeng support", silviazhao, LKML, 23 March 2023; for its model 0x6b the same file in
- * openEuler's kernel.
+ * Source: arch/x86/events/zhaoxin/core.c in Linux 7.3, where Wudaokou is ZXD and Lujiazui is ZXE.
+ * Linux lacks Yongfeng: "perf/x86/zhaoxin: Add Yongfeng support", silviazhao, LKML, 23 March 2023;
+ * for its model 0x6b the same file in openEuler's kernel.
  */
 #define pr_fmt(fmt) "corepmu: " fmt
 
@@ -236,7 +235,7 @@ int __corepmu_init zhaoxin_describe(struct x86_desc *desc)
 	fixed_width = FIELD_GET(EDX_FIXED_WIDTH, edx) ?: width;
 	if (FIELD_GET(EAX_VERSION, eax) != VERSION || !desc->nr_gp || width < 32 || width > 64 ||
 	    fixed_width > 64 || FIELD_GET(EAX_NR_EVENTS, eax) < ARRAY_SIZE(reported_events) - 1) {
-		pr_err("CPUID leaf 0xa has EAX %#x and EDX %#x, and not performance monitoring of version 2: in a virtual machine, enable its PMU\n",
+		pr_err("CPUID leaf 0xa (EAX %#x, EDX %#x) describes no PMU of version 2 that the driver knows: in a virtual machine, enable its PMU\n",
 		       eax, edx);
 		return -ENODEV;
 	}

@@ -23,7 +23,7 @@ static const struct x86_pmu_event_row kx_6000_events[] = {
 	X86_PMU_EVENT(0x83, 0x00, CYCLES, 1, 2),	/* bus-cycles */
 };
 
-/* Intel's numbers of cycles, cache references, slots, branches, loads and stores */
+/* No events here: Intel's numbers of cycles, cache references, slots, branches, loads, stores */
 static const struct x86_uarch_rule kx_6000_rules[] = {
 	{ 0x2e, 0x3c, X86_PMU_ANY_UMASK, 0 },
 	{ 0xa4, 0, X86_PMU_ANY_UMASK, 0 },

@@ -141,8 +141,8 @@ static void narrow_counters_interrupt(void)
  * Count more than 2^32 instructions, on one counter of each type at once.
  *
  * A 32-bit counter interrupts after 2^31 counts, and so does each counter of an event that may use
- * a 32-bit counter. Each update then adds less than 2^32 counts. The CPU's cycles need 64 bits, so
- * one update adds more than 2^32 on every PMU with a wide counter.
+ * a 32-bit counter. Each update then adds less than 2^32 counts. The CPU's cycles ask
+ * for 64 bits on arm64; on x86 they have such a counter if it has full-width writes.
  */
 static void past_32_bits(void)
 {

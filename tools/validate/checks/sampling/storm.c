@@ -17,8 +17,8 @@ static struct ring ring;
 
 /*
  * Limit the time that samples take, and return the sample rate. Without the limit a slow machine
- * writes samples faster than the program drains the ring. The kernel lowers the sample rate: note
- * the rate, to restore it.
+ * writes samples faster than the program drains the ring. With the limit the kernel lowers the
+ * sample rate: change_number() restores it.
  */
 static long limit_samples(void)
 {
