@@ -193,16 +193,19 @@ static void zhaoxin_zxc_overflows(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, this_cpu_read(x86_model_state.global_status), 0);
 }
 
-static void zhaoxin_cpus(struct kunit *test)
+static void zhaoxin_takes_known_cpus(struct kunit *test)
 {
 	static const struct {
 		unsigned int family, model, stepping, version;
 		int ret;
 	} cpus[] = {
-		/* KX-7000; the last of VIA's Nano, ZX-C; family 7 without a table; versions 1, 3 */
+		/* KX-7000 */
 		{ 7, 0x6b, 1, 2, 0 },
+		/* The last stepping of VIA's Nano, the first of ZX-C, and ZX-C of another model */
 		{ 6, 0x0f, 0xd, 2, -ENODEV }, { 6, 0x0f, 0xe, 2, 0 }, { 6, 0x19, 0, 2, 0 },
+		/* Unknown models, and an unknown family */
 		{ 6, 0x1a, 0, 2, -ENODEV }, { 7, 0x7b, 0, 2, -ENODEV }, { 8, 0x3b, 0, 2, -ENODEV },
+		/* Versions 1 and 3 of the architectural PMU */
 		{ 7, LUJIAZUI, 0, 1, -ENODEV }, { 7, LUJIAZUI, 0, 3, -ENODEV },
 	};
 	unsigned int i;
@@ -233,7 +236,7 @@ static struct kunit_case zhaoxin_cases[] = {
 	KUNIT_CASE(zhaoxin_counters),
 	KUNIT_CASE(zhaoxin_long_periods),
 	KUNIT_CASE(zhaoxin_zxc_overflows),
-	KUNIT_CASE(zhaoxin_cpus),
+	KUNIT_CASE(zhaoxin_takes_known_cpus),
 	{ }
 };
 
