@@ -21,8 +21,8 @@
  *		  COREPMU_EVENT_EXTRA_REG; .config alone: the load-latency threshold, with
  *		  EVENT_LATENCY
  *   idx          the counter, -1 while not placed; the upper one of a pair
- *   last_cpu     the frequency that sample_period fits, COREPMU_FREQ_YOUNG until the period is
- *		  found (core/frequency.c); 0 without a frequency
+ *   last_cpu     the frequency that sample_period fits, COREPMU_FREQ_YOUNG while the event is
+ *		  young (core/frequency.c); 0 without a frequency
  *   freq_time_stamp  perf core's time of the last sample, 0 before the first
  *   flags        COREPMU_EVENT_*, flags of the backend, PERF_EVENT_FLAG_USER_READ_CNT
  *   state        PERF_HES_*

@@ -15,9 +15,9 @@
 #include "fixture/testbed.h"
 
 #define RATE	1000
-/* The first period for 500 million events a second at RATE, and a quarter of it for the probe */
+/* The guess is 500 million events a second: GUESS in a period at RATE, and PROBE in 56.25 us. */
 #define GUESS	499999
-#define PROBE	125000
+#define PROBE	28125
 
 static struct perf_event *open_with_rate(struct fixture *b, u64 rate)
 {
@@ -68,16 +68,16 @@ static void tick(struct perf_event *event, u64 period)
 	fixture_start_event(event, PERF_EF_RELOAD);
 }
 
-/* The first probe comes after a quarter of the period that is guessed from the event's type. */
+/* The first probe comes when the rate is known, as far as the event's type tells. */
 static void freq_starts_with_guess(struct kunit *test)
 {
 	static const struct {
 		u64 config, rate, period, probe;
 	} table[] = {
-		{ PERF_COUNT_HW_CPU_CYCLES, 4000, 124999, 31250 },
-		{ PERF_COUNT_HW_INSTRUCTIONS, 99, 5050505, 1262626 },
-		{ PERF_COUNT_HW_CPU_CYCLES, 1, 499999999, 125000000 },
-		{ PERF_COUNT_HW_BRANCH_INSTRUCTIONS, 4000, 124999, 7812 },
+		{ PERF_COUNT_HW_CPU_CYCLES, 4000, 124999, 8789 },
+		{ PERF_COUNT_HW_INSTRUCTIONS, 99, 5050505, 28125 },
+		{ PERF_COUNT_HW_CPU_CYCLES, 1, 499999999, 28125 },
+		{ PERF_COUNT_HW_BRANCH_INSTRUCTIONS, 4000, 124999, 2197 },
 	};
 	struct fixture *b = test->priv;
 	struct perf_event *event;
@@ -100,8 +100,16 @@ static void freq_starts_with_guess(struct kunit *test)
 	}
 }
 
-/* A probe emits no sample. The first sample comes after one period, and shows that period. */
-static void freq_probe_finds_period(struct kunit *test)
+/* Set the time stamp of @event's first sample, as perf_event_overflow() does. */
+static void first_sample(struct fixture *b, struct perf_event *event, u64 nr, u64 ns)
+{
+	count_in(b, nr, ns);
+	KUNIT_ASSERT_EQ(b->test, b->nr_samples, 1);
+	event->hw.freq_time_stamp = testbed_time;
+}
+
+/* The first sample comes when the rate is known, and shows the counts so far. */
+static void freq_first_sample_comes_soon(struct kunit *test)
 {
 	struct fixture *b = test->priv;
 	struct perf_event *event = start_with_rate(b, RATE);
@@ -109,57 +117,39 @@ static void freq_probe_finds_period(struct kunit *test)
 	const u64 period = 10 * PROBE;
 
 	KUNIT_EXPECT_EQ(test, counter_left(event), PROBE);
-	count_in(b, PROBE, NSEC_PER_SEC / RATE / 10);
-	KUNIT_EXPECT_EQ(test, b->nr_samples, 0);
+	first_sample(b, event, PROBE, NSEC_PER_SEC / RATE / 10);
+	KUNIT_EXPECT_EQ(test, b->sample[0], PROBE);
 	KUNIT_EXPECT_EQ(test, event->hw.sample_period, period);
-	KUNIT_EXPECT_EQ(test, counter_left(event), period - PROBE);
+	KUNIT_EXPECT_EQ(test, counter_left(event), period);
 	KUNIT_EXPECT_EQ(test, fixture_read(event), PROBE);
 
-	count_in(b, period - PROBE - 1, NSEC_PER_SEC / RATE * 9 / 10);
-	KUNIT_EXPECT_EQ(test, b->nr_samples, 0);
-	count_in(b, 1, 0);
+	count_in(b, period - 1, NSEC_PER_SEC / RATE);
 	KUNIT_EXPECT_EQ(test, b->nr_samples, 1);
-	KUNIT_EXPECT_EQ(test, b->sample[0], period);
-	count_in(b, period, 0);
+	count_in(b, 1, 0);
 	KUNIT_EXPECT_EQ(test, b->nr_samples, 2);
 	KUNIT_EXPECT_EQ(test, b->sample[1], period);
 }
 
-/*
- * After a slow start the first measured period ends early: its overflow is a probe, too. The
- * first sample comes when it is due, and shows all counts so far.
- */
-static void freq_slow_start_is_not_sampled(struct kunit *test)
+/* A low frequency does not delay the first sample. */
+static void freq_first_sample_of_low_rate(struct kunit *test)
 {
 	struct fixture *b = test->priv;
-	struct perf_event *event = start_with_rate(b, RATE);
-	const u64 period = 10 * PROBE;
+	struct perf_event *event = start_with_rate(b, 1);
+	s64 probe = counter_left(event);
 
-	count_in(b, PROBE, NSEC_PER_SEC / RATE / 10);
-	KUNIT_ASSERT_EQ(test, counter_left(event), period - PROBE);
-
-	/* Four times the rate: the period ends after a third of the time. */
-	count_in(b, period - PROBE, NSEC_PER_SEC / RATE * 9 / 40);
-	KUNIT_EXPECT_EQ(test, b->nr_samples, 0);
-	KUNIT_EXPECT_EQ(test, event->hw.sample_period, period * 40 / 13);
-	KUNIT_EXPECT_EQ(test, counter_left(event), period * 40 / 13 - period);
-
-	count_in(b, period * 40 / 13 - period, NSEC_PER_SEC / RATE * 27 / 40);
-	KUNIT_EXPECT_EQ(test, b->nr_samples, 1);
-	KUNIT_EXPECT_EQ(test, b->sample[0], period * 40 / 13);
+	first_sample(b, event, probe, 50 * NSEC_PER_USEC);
+	KUNIT_EXPECT_EQ(test, b->sample[0], probe);
+	KUNIT_EXPECT_EQ(test, event->hw.sample_period, probe * 20000);
 }
 
-/* The same after the first sample: the period goes on at the rate since that sample. */
+/* After a slow start the period ends early: it goes on at the rate since the last sample. */
 static void freq_slow_start_is_extended(struct kunit *test)
 {
 	const u64 period = 10 * PROBE, ns = NSEC_PER_SEC / RATE;
 	struct fixture *b = test->priv;
 	struct perf_event *event = start_with_rate(b, RATE);
 
-	count_in(b, PROBE, ns / 10);
-	count_in(b, period - PROBE, ns * 9 / 10);
-	KUNIT_ASSERT_EQ(test, b->nr_samples, 1);
-	event->hw.freq_time_stamp = testbed_time;
+	first_sample(b, event, PROBE, ns / 10);
 
 	/* Four times the rate */
 	count_in(b, period, ns / 4);
@@ -171,65 +161,60 @@ static void freq_slow_start_is_extended(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, event->hw.sample_period, 4 * period);
 }
 
-/* A stop that overtakes an early overflow emits no sample either. */
+/* A stop that overtakes a probe's overflow emits no sample either. */
 static void freq_early_stop_is_not_sampled(struct kunit *test)
 {
 	struct fixture *b = test->priv;
 	struct perf_event *event = start_with_rate(b, RATE);
 
 	local64_set(&event->hw.period_left, 0);
-	testbed_time += NSEC_PER_SEC / RATE / 2;
+	testbed_time += 50 * NSEC_PER_USEC - 1;
 	fixture_stop_event(event, PERF_EF_UPDATE);
 	KUNIT_EXPECT_EQ(test, b->nr_samples, 0);
 	fixture_start_event(event, PERF_EF_RELOAD);
 	KUNIT_EXPECT_EQ(test, counter_left(event), PROBE);
+
+	/* A stop that overtakes the first sample's overflow emits the sample. */
+	local64_set(&event->count, PROBE);
+	local64_set(&event->hw.period_left, 0);
+	testbed_time++;
+	fixture_stop_event(event, PERF_EF_UPDATE);
+	KUNIT_EXPECT_EQ(test, b->nr_samples, 1);
+	KUNIT_EXPECT_EQ(test, event->hw.sample_period, 20 * PROBE);
+}
+
+/* A few counts in a short time do not make the rate known. */
+static void freq_few_counts_are_no_rate(struct kunit *test)
+{
+	struct fixture *b = test->priv;
+	struct perf_event *event = start_with_rate(b, 50);
+
+	count_in(b, 63, 100 * NSEC_PER_USEC);
+	tick(event, 1);
+	KUNIT_EXPECT_EQ(test, b->nr_samples, 0);
+	count_in(b, 1, 0);
+	tick(event, 1);
+	KUNIT_EXPECT_EQ(test, event->hw.sample_period, 64 * 200);
 }
 
 /* A sample may come an eighth of the time between two samples before it is due, but no earlier. */
 static void freq_sample_may_be_early(struct kunit *test)
 {
-	const u64 period = 10 * PROBE, ns = NSEC_PER_SEC / RATE;
+	const u64 ns = NSEC_PER_SEC / RATE;
 	struct fixture *b = test->priv;
 	struct perf_event *event = start_with_rate(b, RATE);
 
-	count_in(b, PROBE, ns / 10);
-	count_in(b, period - PROBE, ns - ns / 8 - ns / 10 - 1);
-	KUNIT_EXPECT_EQ(test, b->nr_samples, 0);
-	count_in(b, counter_left(event), 1);
-	KUNIT_EXPECT_EQ(test, b->nr_samples, 1);
-
-	event->hw.freq_time_stamp = testbed_time;
+	first_sample(b, event, PROBE, ns / 10);
 	count_in(b, counter_left(event), ns - ns / 8 - 1);
 	KUNIT_EXPECT_EQ(test, b->nr_samples, 1);
 	count_in(b, counter_left(event), 1);
 	KUNIT_EXPECT_EQ(test, b->nr_samples, 2);
 }
 
-/* With inherit_stat perf core swaps the counts of two tasks' events, but not their periods. */
-static void freq_swapped_count_is_no_period(struct kunit *test)
+/* Open an event that a child has inherited, and start it now. */
+static struct perf_event *start_child(struct fixture *b, struct perf_event *parent, u64 id)
 {
-	struct fixture *b = test->priv;
 	struct perf_event *event = open_with_rate(b, RATE);
-	const u64 period = 10 * PROBE, ns = NSEC_PER_SEC / RATE;
-
-	local64_set(&event->count, 1000 * period);
-	event->total_time_running = 1000 * ns;
-	event->state = PERF_EVENT_STATE_ACTIVE;
-	event->tstamp = testbed_time;
-	KUNIT_ASSERT_EQ(test, fixture_add(event, PERF_EF_START), 0);
-	fixture_forget(b);
-	KUNIT_EXPECT_EQ(test, counter_left(event), period);
-	count_in(b, period, ns);
-	KUNIT_EXPECT_EQ(test, b->nr_samples, 1);
-	KUNIT_EXPECT_EQ(test, b->sample[0], period);
-}
-
-/* Run a child for half of the time between two samples. Return the period of its sample, or 0. */
-static u64 run_child(struct fixture *b, struct perf_event *parent, u64 id, u64 period)
-{
-	enum { STEPS = 50 };
-	struct perf_event *event = open_with_rate(b, RATE);
-	unsigned int step;
 
 	event->parent = parent;
 	event->id = id;
@@ -237,10 +222,71 @@ static u64 run_child(struct fixture *b, struct perf_event *parent, u64 id, u64 p
 	event->tstamp = testbed_time;
 	KUNIT_ASSERT_EQ(b->test, fixture_add(event, PERF_EF_START), 0);
 	fixture_forget(b);
-	for (step = 0; step < STEPS / 2; step++)
-		count_in(b, period / STEPS, NSEC_PER_SEC / RATE / STEPS);
+
+	return event;
+}
+
+static void end_child(struct perf_event *event)
+{
 	event->parent = NULL;
 	fixture_remove(event);
+}
+
+/* With inherit_stat perf core swaps the counts of two tasks' events, but not their periods. */
+static void freq_swapped_count_is_no_period(struct kunit *test)
+{
+	struct fixture *b = test->priv;
+	struct perf_event *parent = open_with_rate(b, RATE), *event = start_child(b, parent, 1);
+	const u64 period = 10 * PROBE, ns = NSEC_PER_SEC / RATE;
+
+	fixture_del(event);
+	local64_set(&event->count, 1000 * period);
+	event->total_time_running = 1000 * ns;
+	event->tstamp = testbed_time;
+	KUNIT_ASSERT_EQ(test, fixture_add(event, PERF_EF_START), 0);
+	KUNIT_EXPECT_LE(test, counter_left(event), period);
+	KUNIT_EXPECT_GT(test, counter_left(event), period / 10);
+	/* The next interval has the same rate. */
+	count_in(b, counter_left(event), counter_left(event) * ns / period);
+	KUNIT_EXPECT_EQ(test, b->nr_samples, 1);
+	KUNIT_EXPECT_LE(test, b->sample[0], period + 1);
+	KUNIT_EXPECT_GE(test, b->sample[0], period - 1);
+	end_child(event);
+}
+
+/* After a slow start a child's overflow is a probe, too, if it comes before the sample is due. */
+static void freq_slow_start_of_child(struct kunit *test)
+{
+	struct fixture *b = test->priv;
+	struct perf_event *parent = open_with_rate(b, RATE), *event = start_child(b, parent, 1);
+	const u64 period = 10 * PROBE, ns = NSEC_PER_SEC / RATE;
+	u64 due;
+
+	count_in(b, PROBE, ns / 10);
+	KUNIT_ASSERT_EQ(test, b->nr_samples, 0);
+	/* The part of the time between two samples after which the sample is due */
+	due = (PROBE + counter_left(event)) * ns / period;
+	KUNIT_ASSERT_GT(test, due, ns / 5);
+
+	/* Four times the rate */
+	count_in(b, counter_left(event), (due - ns / 10) / 4);
+	KUNIT_EXPECT_EQ(test, b->nr_samples, 0);
+	count_in(b, counter_left(event), (due - ns / 10) * 3 / 4);
+	KUNIT_EXPECT_EQ(test, b->nr_samples, 1);
+	KUNIT_EXPECT_EQ(test, b->sample[0], event->hw.sample_period);
+	end_child(event);
+}
+
+/* Run a child for half of the time between two samples. Return the period of its sample, or 0. */
+static u64 run_child(struct fixture *b, struct perf_event *parent, u64 id, u64 period)
+{
+	enum { STEPS = 50 };
+	struct perf_event *event = start_child(b, parent, id);
+	unsigned int step;
+
+	for (step = 0; step < STEPS / 2; step++)
+		count_in(b, period / STEPS, NSEC_PER_SEC / RATE / STEPS);
+	end_child(event);
 	KUNIT_EXPECT_LE(b->test, b->nr_samples, 1);
 
 	return b->nr_samples ? b->sample[0] : 0;
@@ -281,14 +327,15 @@ static void freq_probe_is_repeated(struct kunit *test)
 	struct fixture *b = test->priv;
 	struct perf_event *event = start_with_rate(b, RATE);
 
-	/* A period of 2.5 million fits this rate: the next probe comes after an eighth of it. */
-	count_in(b, PROBE, 50 * NSEC_PER_USEC);
+	/* The rate is known after 50 us, and the next probe comes an eighth of that later. */
+	count_in(b, PROBE, 25 * NSEC_PER_USEC);
 	KUNIT_EXPECT_EQ(test, b->nr_samples, 0);
 	KUNIT_EXPECT_EQ(test, event->hw.sample_period, GUESS);
-	KUNIT_EXPECT_EQ(test, counter_left(event), 312500);
-	count_in(b, 312500, 125 * NSEC_PER_USEC);
-	KUNIT_EXPECT_EQ(test, b->nr_samples, 0);
-	KUNIT_EXPECT_EQ(test, event->hw.sample_period, 2500000);
+	KUNIT_EXPECT_EQ(test, counter_left(event), PROBE * 5 / 4);
+	count_in(b, PROBE * 5 / 4, 31250);
+	KUNIT_EXPECT_EQ(test, b->nr_samples, 1);
+	KUNIT_EXPECT_EQ(test, b->sample[0], PROBE * 9 / 4);
+	KUNIT_EXPECT_EQ(test, event->hw.sample_period, b->sample[0] * 1000000 / 56250);
 }
 
 /* A rare event gets its period in the first tick. */
@@ -302,11 +349,12 @@ static void freq_tick_finds_period(struct kunit *test)
 	tick(event, 1);
 	KUNIT_EXPECT_EQ(test, event->hw.sample_period, 4096);
 	KUNIT_EXPECT_EQ(test, b->nr_samples, 0);
-	/* The sample comes at once, and its period covers all counts so far. */
-	count_in(b, 32, 0);
+	/* The sample comes 10 us later, and its period covers all counts so far. */
+	count_in(b, 39, 0);
+	KUNIT_EXPECT_EQ(test, b->nr_samples, 0);
+	count_in(b, 1, 0);
 	KUNIT_EXPECT_EQ(test, b->nr_samples, 1);
-	KUNIT_EXPECT_GT(test, b->sample[0], 4096 * ticks);
-	KUNIT_EXPECT_LE(test, b->sample[0], 4096 * ticks + 32);
+	KUNIT_EXPECT_EQ(test, b->sample[0], 4096 * ticks + 40);
 }
 
 /* The driver replaces perf core's period in the first tick, and keeps it after two ticks. */
@@ -315,7 +363,7 @@ static void freq_is_young_for_two_ticks(struct kunit *test)
 	struct fixture *b = test->priv;
 	struct perf_event *event = start_with_rate(b, RATE);
 
-	count_in(b, PROBE, NSEC_PER_SEC / RATE / 10);
+	first_sample(b, event, PROBE, NSEC_PER_SEC / RATE / 10);
 	tick(event, 9 * PROBE);
 	KUNIT_EXPECT_EQ(test, event->hw.sample_period, 10 * PROBE);
 	KUNIT_EXPECT_EQ(test, event->hw.last_cpu, COREPMU_FREQ_YOUNG);
@@ -336,15 +384,19 @@ static void freq_low_rate_stays_young(struct kunit *test)
 	struct fixture *b = test->priv;
 	struct perf_event *event = start_with_rate(b, 1);
 
-	count_in(b, 1000, 3 * TICK_NSEC);
+	first_sample(b, event, PROBE, 3 * TICK_NSEC);
 	tick(event, 1);
 	KUNIT_EXPECT_EQ(test, event->hw.last_cpu, COREPMU_FREQ_YOUNG);
 
-	/* 1000 more events make 2000 in a second. */
-	count_in(b, 1000, NSEC_PER_SEC - 3 * TICK_NSEC);
+	/* The frequency is so low that the event stays young for the time of a period. */
+	count_in(b, PROBE, NSEC_PER_SEC - 3 * TICK_NSEC);
+	tick(event, 1);
+	KUNIT_EXPECT_EQ(test, event->hw.last_cpu, COREPMU_FREQ_YOUNG);
+	/* 3 * PROBE + 1 events in a second and a nanosecond: 3 * PROBE in a second. */
+	count_in(b, PROBE + 1, 1);
 	tick(event, 1);
 	KUNIT_EXPECT_EQ(test, event->hw.last_cpu, 1);
-	KUNIT_EXPECT_EQ(test, event->hw.sample_period, 2000);
+	KUNIT_EXPECT_EQ(test, event->hw.sample_period, 3 * PROBE);
 }
 
 /* The product of a large count and NSEC_PER_SEC fits into 64 bits, or not: the rate is right. */
@@ -388,7 +440,7 @@ static void freq_changes_period(struct kunit *test)
 	struct fixture *b = test->priv;
 	struct perf_event *event = start_with_rate(b, RATE);
 
-	count_in(b, 1000, 3 * TICK_NSEC);
+	first_sample(b, event, PROBE, 3 * TICK_NSEC);
 	tick(event, 5000);
 	KUNIT_ASSERT_EQ(test, event->hw.last_cpu, RATE);
 	fixture_stop_event(event, PERF_EF_UPDATE);
@@ -408,12 +460,14 @@ static void freq_changes_period(struct kunit *test)
 
 static struct kunit_case frequency_cases[] = {
 	KUNIT_CASE_PARAM(freq_starts_with_guess, testbed_gen_params),
-	KUNIT_CASE_PARAM(freq_probe_finds_period, testbed_gen_params),
-	KUNIT_CASE_PARAM(freq_slow_start_is_not_sampled, testbed_gen_params),
+	KUNIT_CASE_PARAM(freq_first_sample_comes_soon, testbed_gen_params),
+	KUNIT_CASE_PARAM(freq_first_sample_of_low_rate, testbed_gen_params),
 	KUNIT_CASE_PARAM(freq_slow_start_is_extended, testbed_gen_params),
 	KUNIT_CASE_PARAM(freq_early_stop_is_not_sampled, testbed_gen_params),
+	KUNIT_CASE_PARAM(freq_few_counts_are_no_rate, testbed_gen_params),
 	KUNIT_CASE_PARAM(freq_sample_may_be_early, testbed_gen_params),
 	KUNIT_CASE_PARAM(freq_swapped_count_is_no_period, testbed_gen_params),
+	KUNIT_CASE_PARAM(freq_slow_start_of_child, testbed_gen_params),
 	KUNIT_CASE_PARAM(freq_children_share_period, testbed_gen_params),
 	KUNIT_CASE_PARAM(freq_probe_is_repeated, testbed_gen_params),
 	KUNIT_CASE_PARAM(freq_tick_finds_period, testbed_gen_params),

@@ -119,10 +119,11 @@ static void precise_record_at_stop(struct kunit *test)
  */
 static void precise_probes_are_not_sampled(struct kunit *test)
 {
-	const u64 probe = 125000, period = 10 * probe, ns = NSEC_PER_SEC / 1000;
+	const u64 probe = 28125, ns = NSEC_PER_SEC / 1000;
 	struct fixture *b = test->priv;
 	struct perf_event_attr attr = precise_attr(PERF_COUNT_HW_INSTRUCTIONS, 2, 1000);
 	struct perf_event *event;
+	u64 count, period;
 
 	attr.freq = 1;
 	KUNIT_ASSERT_EQ(test, fixture_open(b, &attr, &event), 0);
@@ -131,26 +132,35 @@ static void precise_probes_are_not_sampled(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, fixture_add(event, PERF_EF_START), 0);
 	fixture_forget(b);
 
-	testbed_time += ns / 10;
+	testbed_time += 25 * NSEC_PER_USEC;
 	fixture_run(b, TESTBED_INSTRUCTIONS, probe);
-	KUNIT_EXPECT_EQ(test, event->hw.sample_period, period);
-	testbed_time += ns / 10;
-	fixture_run(b, TESTBED_INSTRUCTIONS, period - probe);
 	KUNIT_EXPECT_EQ(test, b->nr_samples, 0);
-	KUNIT_EXPECT_EQ(test, event->hw.sample_period, 5 * period);
+	count = probe + local64_read(&event->hw.period_left);
+	testbed_time += 25 * NSEC_PER_USEC;
+	fixture_run(b, TESTBED_INSTRUCTIONS, count - probe);
+	KUNIT_EXPECT_EQ(test, b->nr_samples, 1);
+	period = count * 20;
+	KUNIT_EXPECT_EQ(test, event->hw.sample_period, period);
+	event->hw.freq_time_stamp = testbed_time;
+
+	testbed_time += ns / 4;
+	fixture_run(b, TESTBED_INSTRUCTIONS, period);
+	KUNIT_EXPECT_EQ(test, b->nr_samples, 1);
+	KUNIT_EXPECT_EQ(test, event->hw.sample_period, 4 * period);
 
 	b->testbed->ops->hold(true);
-	testbed_time += ns / 10;
-	fixture_run(b, TESTBED_INSTRUCTIONS, 4 * period);
+	testbed_time += ns / 4;
+	fixture_run(b, TESTBED_INSTRUCTIONS, 3 * period);
 	fixture_stop_event(event, PERF_EF_UPDATE);
 	b->testbed->ops->hold(false);
-	KUNIT_EXPECT_EQ(test, b->nr_samples, 0);
+	KUNIT_EXPECT_EQ(test, b->nr_samples, 1);
 
 	fixture_start_event(event, PERF_EF_RELOAD);
-	testbed_time += ns;
-	fixture_run(b, TESTBED_INSTRUCTIONS, 20 * period);
-	KUNIT_EXPECT_EQ(test, b->nr_samples, 1);
-	KUNIT_EXPECT_EQ(test, fixture_read(event), 25 * period);
+	count += 4 * period + local64_read(&event->hw.period_left);
+	testbed_time += ns / 2;
+	fixture_run(b, TESTBED_INSTRUCTIONS, local64_read(&event->hw.period_left));
+	KUNIT_EXPECT_EQ(test, b->nr_samples, 2);
+	KUNIT_EXPECT_EQ(test, fixture_read(event), count);
 }
 
 /* The drain emits no sample with trace data of an event that has been stopped before. */

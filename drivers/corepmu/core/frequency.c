@@ -8,20 +8,21 @@
  * wrong for a tenth of a second.
  *
  * So the driver measures the rate and sets the period that perf core starts from. Until the rate
- * is known, the counter overflows after a part of the period. Such an overflow is a probe and
- * emits no sample. An event is young until its period is found: hw.last_cpu is
- * COREPMU_FREQ_YOUNG.
+ * is known, each overflow is a probe, which emits no sample.
+ *
+ * An event's first sample comes as soon as the rate is known, and shows the few counts so far. So
+ * a task has a sample even if it ends within the first period; with an event for each CPU, it has
+ * one for each CPU that it runs on. Children are many: each child's first sample is due after a
+ * different part of the period, and children without a sample are represented by the others.
  *
  * A task begins with page faults and few instructions of its own: the first rate is too low, and
  * the period too short. So a young event's overflow is also a probe if it comes well before the
- * sample is due.
- *
- * Each child's first sample is due after a different part of the period. Otherwise children that
- * end within a period would have no samples.
+ * next sample is due.
  *
  * An event starts in the middle of a tick. Perf core takes the time until the next tick for a whole
- * tick: it finds the rate too low and the period too long. So an event stays young for two ticks
- * of running time, and the driver sets the period again after each of them.
+ * tick: it finds the rate too low and the period too long. So the driver sets the period of a young
+ * event again in each tick. An event is young, and hw.last_cpu is COREPMU_FREQ_YOUNG, until it has
+ * had a sample and has run for two ticks and for the time between two samples.
  */
 #include <linux/hash.h>
 #include <linux/jiffies.h>
@@ -46,18 +47,15 @@
 #define PER_SECOND_CACHE	25000000
 #define PER_SECOND_UNKNOWN	(64 * 4000)
 
-/* The first probe comes after 1/PROBE_GUESSED of the guessed period. */
-#define PROBE_GUESSED		4
-/* A later probe comes after 1/PROBE_MEASURED of the period that fits the rate so far. */
-#define PROBE_MEASURED		8
 /*
- * The rate is known once the event has run for 1/KNOWN_AFTER of the time between two samples, and
- * for KNOWN_AFTER_NS: the start of the counter takes some hundred ns, which then matter little.
+ * The rate is known once the event has run for 1/KNOWN_AFTER of the time between two samples, but
+ * no sooner than after KNOWN_MIN_NS: the start of the counter takes some hundred ns, which then
+ * matter little. KNOWN_COUNTS counts in KNOWN_MAX_NS are enough, too: short tasks run that long.
  */
 #define KNOWN_AFTER		16
-#define KNOWN_AFTER_NS		(10 * NSEC_PER_USEC)
-/* The longest time that running_ns() returns, so that products fit into 64 bits */
-#define LONGEST_NS		(16 * NSEC_PER_SEC)
+#define KNOWN_COUNTS		64
+#define KNOWN_MIN_NS		(10 * NSEC_PER_USEC)
+#define KNOWN_MAX_NS		(50 * NSEC_PER_USEC)
 /* A young event's sample may be early by 1/EARLY of the time between two samples. */
 #define EARLY			8
 /* Two ticks of running time contain at least one whole tick. */
@@ -124,18 +122,17 @@ static u64 running_ns(const struct perf_event *event)
 	s64 ns = event->total_time_running +
 		 local_clock() + compat_event_clock_offset(event) - event->tstamp;
 
-	return ns < 0 ? 0 : min_t(s64, ns, LONGEST_NS);
+	return max_t(s64, ns, 0);
 }
 
 /* Return the period that fits the event's rate in the @running ns since it was opened. */
 static u64 measured_period(const struct perf_event *event, u64 running)
 {
-	u64 count = local64_read(&event->count);
+	u64 count = local64_read(&event->count), interval = interval_ns(event);
+	/* The product fits into 64 bits. */
+	unsigned int shift = max(fls64(count) + fls64(interval) - 64, 0);
 
-	if (count > U64_MAX / NSEC_PER_SEC)
-		return div64_u64(count, running) * interval_ns(event);
-
-	return div64_u64(count * NSEC_PER_SEC, running * settled_mark(event)) ?: 1;
+	return div64_u64((count >> shift) * interval, (running >> shift) ?: 1) ?: 1;
 }
 
 /*
@@ -169,11 +166,14 @@ static noinline s64 guess_period(struct perf_event *event)
 	return change_period(hwc, max_t(u64, period, corepmu_hw_min_period(hwc)));
 }
 
-/* Return the part of @value, a time or a period, after which the event's first sample is due. */
+/*
+ * Return the part of @value, a time or a period, after which a child's first sample is due; 0 for
+ * an event that is not inherited.
+ */
 static u64 first_part(const struct perf_event *event, u64 value)
 {
 	if (!event->parent)
-		return value;
+		return 0;
 
 	/*
 	 * Two hashes: hash_64() multiplies by the golden ratio, so ids with a Fibonacci stride get
@@ -190,25 +190,46 @@ static bool had_sample(const struct perf_event *event)
 
 static u64 known_after_ns(const struct perf_event *event)
 {
-	return max_t(u64, interval_ns(event) / KNOWN_AFTER, KNOWN_AFTER_NS);
+	return clamp_t(u64, interval_ns(event) / KNOWN_AFTER, KNOWN_MIN_NS, KNOWN_MAX_NS);
 }
 
 /* Return the period that fits the event's rate in @running ns, or 0 while the rate is unknown. */
 static u64 known_period(const struct perf_event *event, u64 running)
 {
-	/* Without a count there is no rate. */
-	if (running < known_after_ns(event) || !local64_read(&event->count))
+	u64 count = local64_read(&event->count);
+
+	if (running < known_after_ns(event) || !count)
+		return 0;
+	if (count < KNOWN_COUNTS && running < interval_ns(event) / KNOWN_AFTER)
 		return 0;
 
 	return max_t(u64, measured_period(event, running), corepmu_hw_min_period(&event->hw));
 }
 
-static bool is_first_early(const struct perf_event *event)
+/*
+ * Check whether an event's first sample is due. If so, set the event's period, and what the sample
+ * shows: the counts so far. But a child's first sample stands for a whole period, since other
+ * children end without a sample.
+ */
+static bool begin_first_sample(struct perf_event *event)
 {
 	u64 due = first_part(event, interval_ns(event));
-	u64 running = running_ns(event);
+	struct hw_perf_event *hwc = &event->hw;
+	u64 running = running_ns(event), period;
 
-	return running && running < max(due - due / EARLY, known_after_ns(event));
+	if (running && running < max(due - due / EARLY, known_after_ns(event)))
+		return false;
+	/* A counter that is narrower than the period overflows before the period ends. */
+	if (local64_read(&hwc->period_left) > 0)
+		return true;
+
+	period = known_period(event, running);
+	if (period)
+		hwc->sample_period = period;
+	if (event->parent)
+		hwc->last_period = max_t(u64, hwc->last_period, hwc->sample_period);
+
+	return true;
 }
 
 /* @gone counts took @ns. Return how many more fit before @due; both times in ns. */
@@ -224,8 +245,8 @@ static u64 counts_left(u64 gone, u64 ns, u64 due)
  * corepmu_freq_extend() - extend the period of a young event if its sample would come early
  * @event: a stopped or overflowed event with a frequency, whose count is up to date
  *
- * Before the first sample the function changes no period: corepmu_freq_find() sets it. IRQs off,
- * or NMI.
+ * Before the first sample the function extends no period. If that sample is due, the function sets
+ * the event's period, and what the sample shows. IRQs off, or NMI.
  *
  * Return: true if the overflow emits no sample
  */
@@ -238,7 +259,7 @@ bool corepmu_freq_extend(struct perf_event *event)
 	if (hwc->last_cpu != COREPMU_FREQ_YOUNG)
 		return false;
 	if (!had_sample(event))
-		return is_first_early(event);
+		return !begin_first_sample(event);
 	due = interval_ns(event);
 	ns = local_clock() - hwc->freq_time_stamp;
 	if (ns <= 0 || ns >= due - due / EARLY)
@@ -268,20 +289,11 @@ static u64 first_counts(const struct perf_event *event)
 	return min_t(u64, gone, local64_read(&event->count));
 }
 
-/*
- * Return the period that the first sample shows: @length counts. But a child's first sample stands
- * for a whole period, since other children end without a sample.
- */
-static u64 first_length(const struct perf_event *event, u64 length)
-{
-	return event->parent ? max(length, event->hw.sample_period) : length;
-}
-
 /* Set the end of the first period, @left counts from now. Return @left, or 1 if the end is past. */
 static s64 end_first_period(struct perf_event *event, s64 left)
 {
 	left = max_t(s64, left, 1);
-	event->hw.last_period = first_length(event, first_counts(event) + left);
+	event->hw.last_period = first_counts(event) + left;
 	local64_set(&event->hw.period_left, left);
 
 	return left;
@@ -299,30 +311,39 @@ static s64 end_first_period(struct perf_event *event, s64 left)
 s64 corepmu_freq_find(struct perf_event *event)
 {
 	struct hw_perf_event *hwc = &event->hw;
-	u64 running = running_ns(event), period, ended;
+	u64 running = running_ns(event), period, ended, count, due;
 	s64 left;
 
 	if (compat_event_has_cgroup(event))
 		return guess_period(event);
 	period = known_period(event, running);
-	if (period && running > YOUNG_NS &&
-	    (had_sample(event) || running >= interval_ns(event)))
-		hwc->last_cpu = settled_mark(event);
-	if (had_sample(event))
-		return period ? change_period(hwc, period) :
-				corepmu_counter_period_left(event, &ended);
+	if (had_sample(event)) {
+		if (!period)
+			return corepmu_counter_period_left(event, &ended);
+		if (running > max_t(u64, YOUNG_NS, interval_ns(event)))
+			hwc->last_cpu = settled_mark(event);
+		return change_period(hwc, period);
+	}
 	if (period) {
 		hwc->sample_period = period;
-		left = first_part(event, period) - first_counts(event);
+		/* A sample at once would show the kernel's tick or scheduler. */
+		if (event->parent)
+			left = first_part(event, period) - first_counts(event);
+		else
+			left = div64_u64(period, interval_ns(event) / KNOWN_MIN_NS + 1);
 		return end_first_period(event, left);
 	}
 
-	if (running && local64_read(&event->count))
-		period = measured_period(event, running) / PROBE_MEASURED;
+	/* The probe is to come a little after the rate is known. */
+	due = known_after_ns(event);
+	due += due / EARLY;
+	count = local64_read(&event->count);
+	if (running && count)
+		left = counts_left(count, running, due);
 	else
-		period = per_second(&event->attr) / settled_mark(event) / PROBE_GUESSED;
+		left = div_u64(due * per_second(&event->attr), NSEC_PER_SEC);
 
-	return end_first_period(event, period);
+	return end_first_period(event, max(left, KNOWN_COUNTS));
 }
 
 /**
@@ -337,16 +358,10 @@ s64 corepmu_freq_find(struct perf_event *event)
 u64 corepmu_freq_next_period(struct corepmu_cpu *cpuc, struct perf_event *event)
 {
 	struct hw_perf_event *hwc = &event->hw;
-	u64 ended = 0, period;
+	u64 ended = 0;
 
-	if (!corepmu_freq_extend(event)) {
-		period = had_sample(event) ? 0 : known_period(event, running_ns(event));
-		if (period) {
-			hwc->sample_period = period;
-			hwc->last_period = first_length(event, hwc->last_period);
-		}
+	if (!corepmu_freq_extend(event))
 		ended = corepmu_counter_next_period(cpuc, event);
-	}
 	if (!ended)
 		corepmu_counter_set(cpuc, event, had_sample(event) ?
 				    local64_read(&hwc->period_left) : corepmu_freq_find(event));

@@ -29,6 +29,9 @@
 #define RUN_SAMPLES	20
 #define RUN_NS		(NS_PER_SECOND / 20)
 
+/* How long a short task runs, much shorter than the time between two samples */
+#define SHORT_NS		500000ULL
+
 /* Bounds: the start in which gaps are ignored, the longest gap, the error in samples */
 #define BLIND_PERCENT	1
 #define GAP_PERIODS	2
@@ -72,6 +75,9 @@ static const struct run runs[] = {
 	GENERIC("precise instructions", INSTRUCTIONS, .precise = 1),
 	GENERIC("cycles of a child", CPU_CYCLES, .child = true),
 };
+
+/* The first so many runs are repeated with a short task. */
+#define SHORT_RUNS	4
 
 static const u64 rates[] = { 50, 100, 250, 1000, 4000 };
 
@@ -281,6 +287,36 @@ static void run_changed(u64 from, u64 to, bool running)
 	close(fd);
 }
 
+/* A task that ends long before the first period has a sample that shows what the event counted. */
+static void run_short(const struct run *run)
+{
+	const struct perf_event_header *header;
+	struct perf_event_attr attr;
+	struct sample sample;
+	u64 nr = 0, periods = 0;
+	int fd;
+
+	fd = run_open(run, rates[0], &attr);
+	if (fd < 0)
+		return;
+	if (!ring_map(&ring, fd, RING_PAGES)) {
+		event_enable(fd);
+		work_until(run->kernel, now() + SHORT_NS);
+		event_disable(fd);
+		while ((header = ring_next(&ring))) {
+			if (!sample_parse(header, &attr, &sample))
+				continue;
+			nr++;
+			periods += sample.period;
+		}
+		expect_ne("samples", 0, nr);
+		if (HAS_ENDED_PERIODS)
+			expect_range("sum of the periods", 1, event_read(fd), periods);
+	}
+	ring_unmap(&ring);
+	close(fd);
+}
+
 static const struct change {
 	u64 from, to;
 	bool running;
@@ -300,7 +336,7 @@ int main(int argc, char **argv)
 	if (file < 0 || write(file, bytes, sizeof(bytes)) != sizeof(bytes))
 		return EXIT_FAILURE;
 
-	ktap_plan(ARRAY_SIZE(runs) * ARRAY_SIZE(rates) + ARRAY_SIZE(changes));
+	ktap_plan(ARRAY_SIZE(runs) * ARRAY_SIZE(rates) + ARRAY_SIZE(changes) + SHORT_RUNS);
 	for (i = 0; i < ARRAY_SIZE(runs); i++) {
 		for (k = 0; k < ARRAY_SIZE(rates); k++) {
 			ktap_begin("%s: samples come at %llu Hz from the start", runs[i].name,
@@ -314,6 +350,11 @@ int main(int argc, char **argv)
 			   (unsigned long long)changes[i].from, (unsigned long long)changes[i].to,
 			   changes[i].running ? "counts" : "is disabled");
 		run_changed(changes[i].from, changes[i].to, changes[i].running);
+		ktap_end();
+	}
+	for (i = 0; i < SHORT_RUNS; i++) {
+		ktap_begin("%s: a short task has a sample", runs[i].name);
+		run_short(&runs[i]);
 		ktap_end();
 	}
 	return ktap_status();
