@@ -5,6 +5,9 @@
 # drivers, the built-in one first. Rows with a defect end with an arrow, and the status is 1: a
 # test that the built-in driver passes and another driver does not, or that is missing there, or
 # a suite that did not end with any driver. A test that a driver skips "by design" is no defect.
+#
+# A line "# figure TOLERANCE NUMBER NAME" is a row, too: the number must be that of the built-in
+# driver, up to TOLERANCE percent.
 
 BEGIN { drivers_nr = split(drivers, driver, " ") }
 
@@ -20,17 +23,38 @@ FNR == 1 {
 	next
 }
 
-/^(not )?ok / {
-	result = /^not/ ? "fails" : /# SKIP by design/ ? "differs" : /# SKIP/ ? "skipped" : "ok"
-	sub(/^(not )?ok [0-9]+ (- )?/, "")
-	sub(/ # SKIP.*/, "")
-	row = sprintf("%-12s %-18s %-52s", client, version, $0)
+# add_result(name, result): note a result of this client with this driver. Return the row.
+function add_result(name, result,    row)
+{
+	row = sprintf("%-12s %-18s %-52s", client, version, name)
 	if (!(row in seen)) {
 		seen[row] = 1
 		order[++n] = row
 		whose[row] = client
 	}
 	got[row, here] = result
+	return row
+}
+
+function is_worse(row, builtin, result)
+{
+	if (row in tolerance)
+		return result == "-" || (result - builtin) ^ 2 * 10000 > (tolerance[row] * builtin) ^ 2
+	return builtin == "ok" && result !~ /^(ok|differs)$/
+}
+
+/^# figure / {
+	percent = $3
+	number = $4
+	sub(/^# figure [^ ]+ [^ ]+ /, "")
+	tolerance[add_result($0, number)] = percent
+}
+
+/^(not )?ok / {
+	result = /^not/ ? "fails" : /# SKIP by design/ ? "differs" : /# SKIP/ ? "skipped" : "ok"
+	sub(/^(not )?ok [0-9]+ (- )?/, "")
+	sub(/ # SKIP.*/, "")
+	row = add_result($0, result)
 	if (/^the suite comes to its end$/)
 		broken[row] = 1
 }
@@ -47,13 +71,13 @@ END {
 		for (d = 1; d <= drivers_nr; d++) {
 			result = (row, driver[d]) in got ? got[row, driver[d]] : "-"
 			printf " %-9s", result
-			if (got[row, driver[1]] == "ok" && result !~ /^(ok|differs)$/ &&
-			    (whose[row], driver[d]) in ran)
+			if ((row, driver[1]) in got && (whose[row], driver[d]) in ran &&
+			    is_worse(row, got[row, driver[1]], result))
 				worse = 1
 		}
 		print worse ? " <--" : ""
 		bad += worse
 	}
-	printf "\n%d tests, %d of them worse than with the built-in driver\n", n, bad
+	printf "\n%d rows, %d of them worse than with the built-in driver\n", n, bad
 	exit !n || bad > 0
 }

@@ -54,6 +54,14 @@ concludes "a test that corepmu skips by design is no defect" 0 'record ls +ok +d
 results corepmu "ok 1 - record bash"
 concludes "what is missing with corepmu is told" 1 'record ls +ok +- +<--'
 
+results built-in "ok 1 - perf mem" "# figure 1 200.0 percent of L1 hits"
+results corepmu "ok 1 - perf mem" "# figure 1 202.0 percent of L1 hits"
+concludes "a figure within the tolerance is no fault" 0 'percent of L1 hits +200\.0 +202\.0 *'
+results corepmu "ok 1 - perf mem" "# figure 1 197.9 percent of L1 hits"
+concludes "a figure beyond the tolerance is told" 1 'percent of L1 hits +200\.0 +197\.9 +<--'
+results corepmu "ok 1 - perf mem"
+concludes "a figure that is missing is told" 1 'percent of L1 hits +200\.0 +- +<--'
+
 results built-in "not ok 1 - record ls"
 results corepmu "not ok 1 - record ls"
 concludes "what fails on both is not held against corepmu" 0 'record ls +fails +fails *'
