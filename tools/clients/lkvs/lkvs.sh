@@ -147,6 +147,11 @@ lacks()
 	acr_*) cpuid 23 0 a 2 || echo "no auto counter reload" ;;
 	esac
 	case $2 in
+	umask2 | zbit)
+		[ -e "$DEVICES/cpu" ] || echo "the script has no events for a hybrid machine's PMUs"
+		;;
+	esac
+	case $2 in
 	umask2) counts cpu/event=0xd1,umask=0x0201/ || echo "event 0xd1, umask 0x0201 does not count" ;;
 	# 200000 instructions have to come before 100000 cycles.
 	acr_basic | acr_ratio_to_prev | acr_stress)
