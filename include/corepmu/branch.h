@@ -83,7 +83,8 @@ void corepmu_branch_reset(struct corepmu_cpu *cpuc);
 extern const struct corepmu_feature_ops corepmu_branch_feature;
 
 /* branch/task.c */
-bool corepmu_branch_is_current(const struct corepmu_branches *branches);
+bool corepmu_branch_is_current(const struct corepmu_cpu *cpuc);
+void corepmu_branch_check_gap(struct corepmu_cpu *cpuc);
 void corepmu_branch_clear(struct corepmu_cpu *cpuc);
 void corepmu_branch_restart(struct corepmu_cpu *cpuc);
 int corepmu_branch_open(struct perf_event *event);

@@ -35,6 +35,7 @@ static void branch_not_of_other_tasks(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, branch_seen[1].nr, 0);
 
 	/* Perf core does not notify the PMU: another task has run meanwhile. */
+	event->hw.target = NULL;
 	branch_all();
 	current->nvcsw++;
 	branch_overflow(b);
@@ -226,6 +227,7 @@ static void branch_sample_at_sched_out(struct kunit *test)
 
 	/* From here on the records belong to the task again. */
 	fixture_del(event);
+	event->hw.target = NULL;
 	branch_add(event);
 	x86_model_branch(USER, USER_TO, X86_MODEL_COND, 0);
 	event->pmu->pmu_disable(event->pmu);
@@ -237,6 +239,99 @@ static void branch_sample_at_sched_out(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, branch_seen[1].nr, 0);
 	branch_end(event);
 	b->unknown_expected = b->testbed->ops->unknown();
+}
+
+/*
+ * The scheduler increments nvcsw a little before perf core notifies the PMU. A sample between the
+ * two has branches if perf core notifies the PMU of all switches of the task. Before 7.3 perf core
+ * does so only for a task that has an event of this PMU.
+ */
+static void branch_sample_before_sched_out(struct kunit *test)
+{
+	struct fixture *b = test->priv;
+	struct perf_event *event = branch_start(branch_open_stack(b, ANY_USER));
+	unsigned int nr = COMPAT_PMU_OUTLIVES_MODULE ? 0 : 1;
+
+	x86_model_branch(USER, USER_TO, X86_MODEL_COND, 0);
+	current->nvcsw++;
+	branch_overflow(b);
+	KUNIT_EXPECT_EQ(test, branch_seen[0].nr, nr);
+	fixture_del(event);
+
+	event->hw.target = NULL;
+	testbed_every_switch = true;
+	branch_add(event);
+	x86_model_branch(USER, USER_TO, X86_MODEL_COND, 0);
+	current->nvcsw++;
+	branch_overflow(b);
+	KUNIT_EXPECT_EQ(test, branch_seen[1].nr, nr);
+	branch_end(event);
+}
+
+/* An event of the task has no branches from before a switch that perf core gave no notice of. */
+static void branch_not_before_task_event(struct kunit *test)
+{
+	struct fixture *b = test->priv;
+	struct perf_event *event = branch_open_stack(b, ANY_USER);
+	struct perf_event *other = branch_open_stack(b, ANY_USER);
+
+	event->hw.target = NULL;
+	branch_start(event);
+	x86_model_branch(USER, USER_TO, X86_MODEL_COND, 0);
+	current->nvcsw++;
+	branch_add(other);
+	branch_overflow(b);
+	KUNIT_EXPECT_EQ(test, b->nr_samples, 2);
+	KUNIT_EXPECT_EQ(test, branch_seen[0].nr, 0);
+	KUNIT_EXPECT_EQ(test, branch_seen[1].nr, 0);
+	fixture_del(other);
+	branch_end(event);
+	fixture_close(other);
+}
+
+/* An event of the task without branches does not vouch for the records of an event of the CPU. */
+static void branch_not_before_other_event(struct kunit *test)
+{
+	struct perf_event_attr attr = {
+		.type = PERF_TYPE_HARDWARE, .config = PERF_COUNT_HW_INSTRUCTIONS,
+	};
+	struct fixture *b = test->priv;
+	struct perf_event *event = branch_open_stack(b, ANY_USER), *other;
+
+	KUNIT_ASSERT_EQ(test, fixture_open(b, &attr, &other), 0);
+	other->hw.target = current;
+	event->hw.target = NULL;
+	branch_start(event);
+	x86_model_branch(USER, USER_TO, X86_MODEL_COND, 0);
+	current->nvcsw++;
+	KUNIT_EXPECT_EQ(test, fixture_add(other, PERF_EF_START), 0);
+	branch_overflow(b);
+	KUNIT_EXPECT_EQ(test, b->nr_samples, 1);
+	KUNIT_EXPECT_EQ(test, branch_seen[0].nr, 0);
+	fixture_del(other);
+	branch_end(event);
+	fixture_close(other);
+}
+
+/* Nor are records from before the switch read before the PMU starts again. */
+static void branch_not_before_start(struct kunit *test)
+{
+	struct fixture *b = test->priv;
+	struct perf_event *event = branch_open_stack(b, ANY_USER);
+	struct perf_event *other = branch_open_stack(b, ANY_USER);
+
+	event->hw.target = NULL;
+	branch_start(event);
+	x86_model_branch(USER, USER_TO, X86_MODEL_COND, 0);
+	current->nvcsw++;
+	event->pmu->pmu_disable(event->pmu);
+	KUNIT_EXPECT_EQ(test, other->pmu->add(other, PERF_EF_START), 0);
+	corepmu_branch_read(b->cpuc);
+	KUNIT_EXPECT_EQ(test, b->cpuc->branches->list.nr, 0);
+	event->pmu->pmu_enable(event->pmu);
+	fixture_del(other);
+	branch_end(event);
+	fixture_close(other);
 }
 
 /* A limited number of nested samples has records, each in a stack of its own. */
@@ -286,6 +381,10 @@ static struct kunit_case branch_cases[] = {
 	KUNIT_CASE_PARAM(branch_not_of_other_samples, branch_gen_params),
 	KUNIT_CASE_PARAM(branch_sample_at_stop, branch_gen_params),
 	KUNIT_CASE_PARAM(branch_sample_at_sched_out, branch_gen_params),
+	KUNIT_CASE_PARAM(branch_sample_before_sched_out, branch_gen_params),
+	KUNIT_CASE_PARAM(branch_not_before_task_event, branch_gen_params),
+	KUNIT_CASE_PARAM(branch_not_before_other_event, branch_gen_params),
+	KUNIT_CASE_PARAM(branch_not_before_start, branch_gen_params),
 	KUNIT_CASE_PARAM(branch_nesting, branch_gen_params),
 	KUNIT_CASE_PARAM(branch_off_after_reboot, branch_gen_params),
 	{ }

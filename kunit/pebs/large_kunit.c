@@ -92,7 +92,6 @@ static void large_per_cpu(struct kunit *test)
 		fixture_close(event);
 	}
 	event = open_precise(b, PERF_COUNT_HW_INSTRUCTIONS, 2, 100);
-	testbed_every_switch = false;
 	KUNIT_EXPECT_NE(test, event->hw.flags & COREPMU_EVENT_LARGE, 0);
 	KUNIT_EXPECT_NE(test, event->attach_state & PERF_ATTACH_SCHED_CB, 0);
 	KUNIT_ASSERT_EQ(test, fixture_add(event, PERF_EF_START), 0);

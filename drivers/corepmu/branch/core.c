@@ -116,6 +116,7 @@ void corepmu_branch_add(struct corepmu_cpu *cpuc, struct perf_event *event)
 	if (!(cpuc->trusted_others & COREPMU_TRUST_BRANCHES))
 		forget_registers(cpuc);
 	cpuc->trusted_others |= COREPMU_TRUST_BRANCHES;
+	corepmu_branch_check_gap(cpuc);
 
 	/* The records so far lack branches of the types that only this event wants. */
 	if (wanted != branches->wanted) {

@@ -257,7 +257,7 @@ void corepmu_branch_read(struct corepmu_cpu *cpuc)
 
 	list->hw_idx = 0;
 	list->nr = 0;
-	if (corepmu_branch_is_current(branches))
+	if (corepmu_branch_is_current(cpuc))
 		cpuc->pmu->branch_backend->read(cpuc, list);
 	else
 		branches->stale = true;

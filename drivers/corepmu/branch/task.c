@@ -10,8 +10,8 @@
  * Perf core gives no notice if the next task has a context with events of other PMUs only. Before
  * 6.2 perf core notifies only one PMU of the hardware context, which may be another driver's. So
  * the driver notes the task that the records belong to, and the number of times that this task had
- * been scheduled out. A sample of another task, or of the same task after a switch, has no branch
- * records.
+ * been scheduled out. A sample of another task has no branch records, nor has one of the same task
+ * after a switch without a notice.
  *
  * An LBR call stack is useful only if the hardware has recorded it from its outermost call on. So
  * if a task has an event with a call stack, the driver saves the records at sched_out of the task,
@@ -56,21 +56,67 @@ static unsigned long times_switched(const struct task_struct *task)
 	return task->nvcsw + task->nivcsw;
 }
 
-/**
- * corepmu_branch_is_current() - check whether the records belong to the current task, without a gap
- * @branches: this CPU's records
- *
- * The result is also true while perf core stops the events of a task that is being scheduled out: a
- * late overflow still gets its branches. The result is false between the scheduler's count of the
- * switch (nvcsw, nivcsw) and pmu.sched_task: a sample of an NMI there has no branches. IRQs off, or
- * NMI.
- *
- * Return: true if the records belong to the current task
- */
-bool corepmu_branch_is_current(const struct corepmu_branches *branches)
+/* Check whether @branches->task is current, and has not been scheduled out since. */
+static bool is_without_gap(const struct corepmu_branches *branches)
 {
 	return branches->task == current &&
 	       branches->switches + branches->in_sched_out == times_switched(current);
+}
+
+/*
+ * Check whether perf core has notified the PMU of all switches of the current task since its events
+ * with branch records were placed. From 7.3 on perf core does so for every task, and from 6.2 on
+ * for a task that has an event of this PMU.
+ */
+static bool has_all_notices(const struct corepmu_cpu *cpuc)
+{
+	int idx;
+
+	/* Before 6.2 PMUs share a context. */
+	if (COMPAT_PMU_OUTLIVES_MODULE || !corepmu_branch_is_notified(cpuc->pmu))
+		return false;
+	if (COMPAT_NOTIFIES_EVERY_SWITCH)
+		return true;
+
+	for (idx = 0; idx < COREPMU_MAX_COUNTERS; idx++) {
+		const struct perf_event *event = cpuc->events[idx];
+
+		if (event && event->hw.target && (event->hw.flags & COREPMU_EVENT_BRANCHES))
+			return true;
+	}
+
+	return false;
+}
+
+/**
+ * corepmu_branch_is_current() - check whether the records belong to the current task, without a gap
+ * @cpuc: this CPU's state
+ *
+ * The result is also true while perf core stops the events of a task that is being scheduled out: a
+ * late overflow still gets its branches. The scheduler counts the switch (nvcsw, nivcsw) a little
+ * before perf core calls pmu.sched_task. In between, the task looks as after a switch without a
+ * notice: the result is true only if perf core gives notice of all switches. IRQs off, or NMI.
+ *
+ * Return: true if the records belong to the current task
+ */
+bool corepmu_branch_is_current(const struct corepmu_cpu *cpuc)
+{
+	const struct corepmu_branches *branches = cpuc->branches;
+
+	return is_without_gap(branches) ||
+	       (branches->task == current && !branches->stale && has_all_notices(cpuc));
+}
+
+/**
+ * corepmu_branch_check_gap() - mark the records stale unless the current task has made all of them
+ * @cpuc: this CPU's state; an event is being placed
+ *
+ * IRQs off, and the PMU stopped.
+ */
+void corepmu_branch_check_gap(struct corepmu_cpu *cpuc)
+{
+	if (!is_without_gap(cpuc->branches))
+		cpuc->branches->stale = true;
 }
 
 /* Claim the hardware's records for the current task. */

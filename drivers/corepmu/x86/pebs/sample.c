@@ -296,7 +296,7 @@ static void parse_branches(struct corepmu_cpu *cpuc, const struct x86_pebs_recor
 	bool waited = this_cpu_read(x86_pebs.large);
 
 	sample->has_branches = true;
-	if (waited || corepmu_branch_is_current(cpuc->branches)) {
+	if (waited || corepmu_branch_is_current(cpuc)) {
 		cpuc->pmu->branch_backend->parse(cpuc, record->branches, record->nr_branches,
 						 waited, list);
 		return;
