@@ -6,6 +6,7 @@
  * For PMUs with precise samples of format 3, 4 or 15 (Intel, on a virtual PMU that counts
  * exactly): the suite fails elsewhere. With corepmu_test.precise=long on the kernel's command line
  * there are 100,000 samples and more, with corepmu_test.loads=long 100,000 of load latency. With
+ * corepmu_test.precise=loads only the tests of loads' and stores' latency run. With
  * corepmu_test.precise=counts only the tests of counts in samples run, for PMUs whose records have
  * counter values.
  */
@@ -409,6 +410,11 @@ static const struct ktap_case cases[] = {
 	{ "100,000 samples, each of them right", hundred_thousand },
 };
 
+static const struct ktap_case load_cases[] = {
+	{ "load latency: address, latency and source", slow_loads },
+	{ "stores: address, latency and source", slow_stores },
+};
+
 /* For PMUs whose records have counter values */
 static const struct ktap_case count_cases[] = {
 	{ "one record per interrupt: counts of the group at the instruction", counts_one_by_one },
@@ -425,6 +431,8 @@ int main(int argc, char **argv)
 		times = TIMES_LONG;
 	limit_sample_rate(MAX_RATE);
 	write_number("/proc/sys/kernel/perf_event_mlock_kb", 65536);
+	if (command_line_has("corepmu_test.precise=loads"))
+		return ktap_run(load_cases, ARRAY_SIZE(load_cases));
 	if (command_line_has("corepmu_test.precise=counts"))
 		return ktap_run(count_cases, ARRAY_SIZE(count_cases));
 	return ktap_run(cases, ARRAY_SIZE(cases));
