@@ -43,4 +43,7 @@
 #define MULTIPLEXED	MAN \
 	"\"Multiplexing happens if the number of events is more than the number of available PMU counter slots.\""
 
+#define REFRESHED	MAN \
+	"PERF_EVENT_IOC_REFRESH: \"Non-inherited overflow counters can use this to enable a counter for a number of overflows specified by the argument, after which it is disabled.\""
+
 #endif /* RULES_H */

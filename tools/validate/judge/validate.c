@@ -22,7 +22,7 @@ static const struct check_list *const lists[] = {
 	&identity_checks, &count_checks, &level_checks, &task_checks, &group_checks,
 	&fit_checks, &multiplex_checks, &sample_checks, &resume_checks, &notify_checks,
 	&storm_checks, &field_checks,
-	&ring_checks, &page_checks, &error_checks, &machine_checks, &branch_checks,
+	&ring_checks, &page_checks, &error_checks, &machine_checks, &race_checks, &branch_checks,
 	&precise_checks, &inherit_checks, &output_checks, &record_checks,
 	&kernel_record_checks, &program_checks, &beside_checks,
 };

@@ -66,7 +66,7 @@ extern const struct check_list identity_checks, count_checks, level_checks, task
 	group_checks, multiplex_checks, sample_checks, notify_checks, storm_checks, field_checks,
 	ring_checks, page_checks, error_checks, machine_checks, branch_checks, precise_checks,
 	inherit_checks, output_checks, record_checks, kernel_record_checks, program_checks,
-	beside_checks, fit_checks, resume_checks;
+	beside_checks, fit_checks, resume_checks, race_checks;
 
 /**
  * struct pmu - the PMU that is judged
@@ -170,6 +170,8 @@ void expect_each(const char *what, int fd, unsigned int each);
  */
 void expect_loops(const char *what, unsigned int times, u64 slack, u64 more,
 		  u64 (*count)(unsigned long iterations));
+/* Set @cpus to CPUs that this process may run on, at most @max. Return their number. */
+int usable_cpus(int *cpus, int max);
 /* Expect the PMU to count correctly after a check. */
 void expect_sane(void);
 

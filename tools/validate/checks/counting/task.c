@@ -290,6 +290,34 @@ static void removed_on_exec(void)
 	close(fd);
 }
 
+/* Children with a sampling event execute another program, on any CPU. */
+static void samples_over_exec(void)
+{
+	struct event_times times = { 0 };
+	struct perf_event_attr attr;
+	struct child child;
+	int fd, i;
+
+	for (i = 0; i < 40 && child_start(&child, loop_and_exec, 20000); i++) {
+		attr_sampling(&attr, 50000, PERF_SAMPLE_IP);
+		attr.read_format = FORMAT_TIMES;
+		attr.inherit = i & 1;
+		attr.disabled = !(i & 2);
+		attr.enable_on_exec = !(i & 2);
+		attr.remove_on_exec = (i & 7) == 6;
+		fd = event_open(&attr, child.pid, -1, -1, 0);
+		expect_true("an event on a child opens", fd >= 0);
+		child_run_last(&child);
+		if (fd < 0)
+			return;
+		event_read_times(fd, &times);
+		expect_range("time running", 0, times.enabled, times.running);
+		if (!attr.remove_on_exec)
+			expect_range("instructions over exec", 1000, INT64_MAX, times.count);
+		close(fd);
+	}
+}
+
 static void cpu_wide(void)
 {
 	struct perf_event_attr attr;
@@ -461,6 +489,8 @@ static const struct check checks[] = {
 	{ "task", "remove_on_exec",
 	  MAN "remove_on_exec: \"This closes the event when it starts a new process image by execve(2).\"",
 	  removed_on_exec, 0, ON_USER },
+	{ "machine", "a sampling event continues over exec(2)", OTHER_TASK, samples_over_exec,
+	  NEED_SAMPLING, ON_USER },
 	{ "task", "an event of a CPU counts all its tasks", CPU_WIDE, cpu_wide, NEED_CPU_WIDE,
 	  ON_USER },
 	{ "task", "an event of a task on a CPU",

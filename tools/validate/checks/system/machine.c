@@ -15,8 +15,7 @@
 #include "judge/guard.h"
 #include "judge/validate.h"
 
-/* Return the number of CPUs that this process may run on, at most @max, and set @cpus to them. */
-static int usable_cpus(int *cpus, int max)
+int usable_cpus(int *cpus, int max)
 {
 	cpu_set_t set;
 	int nr = 0, cpu;
@@ -30,28 +29,31 @@ static int usable_cpus(int *cpus, int max)
 
 static void migrates(void)
 {
-	int cpus[64], nr = usable_cpus(cpus, 64), i, fd;
-	struct event_times last = { 0 }, now = { 0 };
-	struct perf_event_attr attr;
+	int cpus[64], nr = usable_cpus(cpus, 64), fds[MANY], events, i, j;
+	struct event_times last[MANY] = { 0 }, now = { 0 };
 
-	attr_instructions(&attr);
-	attr.read_format = FORMAT_TIMES;
-	fd = open_event(&attr);
-	event_enable(fd);
+	events = open_group(fds, pmu.group < MANY ? pmu.group : MANY, FORMAT_TIMES);
+	event_enable(fds[0]);
 	for (i = 0; i < 400; i++) {
 		run_on(cpus[i % nr]);
 		known_loop(ITERATIONS / 400);
-		if (!event_read_times(fd, &now) ||
-		    !expect_true("the count and its times advance", now.count > last.count &&
-				 now.enabled >= last.enabled && now.running >= last.running))
+		for (j = 0; j < events; j++) {
+			event_read_times(fds[j], &now);
+			expect_true("the count and its times advance",
+				    now.count > last[j].count && now.enabled >= last[j].enabled &&
+				    now.running >= last[j].running);
+			last[j] = now;
+		}
+		if (ktap_failed())
 			break;
-		last = now;
 	}
-	event_disable(fd);
-	event_read_times(fd, &now);
-	expect_range("instructions on many CPUs", LOOP, LOOP + LOOP / 5, now.count);
-	expect_eq("time running of a single event", now.enabled, now.running);
-	close(fd);
+	event_disable(fds[0]);
+	for (j = 0; j < events; j++) {
+		event_read_times(fds[j], &now);
+		expect_range("instructions on many CPUs", LOOP, LOOP + LOOP / 5, now.count);
+		expect_eq("time running of the largest group", now.enabled, now.running);
+	}
+	close_all(fds, events);
 }
 
 static void migrates_sampling(void)
@@ -315,7 +317,8 @@ static void unload(void)
 }
 
 static const struct check checks[] = {
-	{ "machine", "a task that migrates", COUNTED, migrates, NEED_CPUS },
+	{ "machine", "a task whose largest group migrates", COUNTED, migrates, NEED_CPUS,
+	  ON_COUNTERS },
 	{ "machine", "a task that migrates and is sampled", COUNTED, migrates_sampling,
 	  NEED_CPUS | NEED_SAMPLING },
 	{ "machine", "events of other CPUs", CPU_WIDE, other_cpus, NEED_CPUS | NEED_CPU_WIDE },

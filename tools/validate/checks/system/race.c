@@ -1,0 +1,469 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * race.c - CPUs, threads and tasks at once: no count or time goes backwards, no event runs longer
+ * than it is enabled, and counting works afterwards
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+
+#include "judge/validate.h"
+
+#define MAX_CPUS	8
+#define PERIOD		200000
+
+/* Properties of an event */
+#define SAMPLES		1
+#define INHERITED_TOO	2
+#define STOPPED		4
+#define KERNEL_TOO	8
+
+static int cpus[MAX_CPUS], nr_cpus;
+/* Events that several threads use, one per CPU */
+static int shared[MAX_CPUS];
+
+static int open_racing(pid_t pid, int cpu, unsigned int how)
+{
+	struct perf_event_attr attr;
+	int fd;
+
+	attr_instructions(&attr);
+	attr.read_format = FORMAT_TIMES;
+	attr.disabled = !!(how & STOPPED);
+	attr.inherit = !!(how & INHERITED_TOO);
+	if ((how & SAMPLES) && (pmu.has & NEED_SAMPLING))
+		attr.sample_period = PERIOD;
+	if ((how & KERNEL_TOO) && (pmu.has & NEED_KERNEL))
+		attr.exclude_kernel = 0;
+	fd = event_open(&attr, pid, cpu, -1, 0);
+	expect_or_say(fd >= 0, "an event of task %d on CPU %d: expected a descriptor, got %s",
+		      pid, cpu, strerror(-fd));
+	return fd;
+}
+
+static bool advance(const int *fds, struct event_times *last, int nr)
+{
+	struct event_times now = { 0 };
+	int i;
+
+	for (i = 0; i < nr; i++) {
+		if (!event_read_times(fds[i], &now) ||
+		    !expect_or_say(now.count >= last[i].count && now.enabled >= last[i].enabled &&
+				   now.running >= last[i].running && now.running <= now.enabled,
+				   "expected a count and its times to advance, got %llu/%llu/%llu after %llu/%llu/%llu",
+				   (unsigned long long)now.count, (unsigned long long)now.enabled,
+				   (unsigned long long)now.running,
+				   (unsigned long long)last[i].count,
+				   (unsigned long long)last[i].enabled,
+				   (unsigned long long)last[i].running))
+			return false;
+		last[i] = now;
+	}
+	return true;
+}
+
+static void expect_each_cpu_counts(void)
+{
+	struct event_times times = { 0 };
+	int i, fd;
+
+	for (i = 0; i < nr_cpus; i++) {
+		run_on(cpus[i]);
+		fd = open_racing(-1, cpus[i], STOPPED);
+		if (fd < 0)
+			continue;
+		event_enable(fd);
+		known_loop(ITERATIONS / 10);
+		event_disable(fd);
+		event_read_times(fd, &times);
+		expect_range("instructions of a CPU afterwards", LOOP / 10, 1000 * LOOP,
+			     times.count);
+		expect_eq("time running of a single event", times.enabled, times.running);
+		close(fd);
+	}
+}
+
+/* Run @work in @nr threads. Each gets its number, and returns how many of its reads were wrong. */
+static void run_threads(void *(*work)(void *), unsigned long nr)
+{
+	pthread_t threads[MAX_CPUS];
+	unsigned long i;
+	void *wrong;
+
+	for (i = 0; i < nr; i++)
+		pthread_create(&threads[i], NULL, work, (void *)i);
+	for (i = 0; i < nr; i++) {
+		pthread_join(threads[i], &wrong);
+		expect_eq("wrong reads of a thread", 0, (long)wrong);
+	}
+}
+
+static volatile bool busy;
+static pthread_t busy_threads[MAX_CPUS];
+
+static void *be_busy(void *i)
+{
+	run_on(cpus[(unsigned long)i]);
+	while (busy) {
+		known_loop(10000);
+		getppid();
+	}
+	return NULL;
+}
+
+static void keep_busy(bool start)
+{
+	long i;
+
+	busy = start;
+	for (i = 0; i < nr_cpus; i++) {
+		if (start)
+			pthread_create(&busy_threads[i], NULL, be_busy, (void *)i);
+		else
+			pthread_join(busy_threads[i], NULL);
+	}
+}
+
+/* Twice as many events as counters, of a task that moves from CPU to CPU */
+static void move_in_turns(void)
+{
+	int fds[MANY], nr = 2 * pmu.group < MANY ? 2 * pmu.group : MANY, i;
+	struct event_times last[MANY] = { 0 };
+	u64 sum = 0;
+
+	for (i = 0; i < nr; i++)
+		fds[i] = open_racing(0, -1, 0);
+	for (i = 0; i < 200; i++) {
+		run_on(cpus[rand() % nr_cpus]);
+		known_loop(30000);
+		if (!advance(fds, last, nr))
+			break;
+	}
+	for (i = 0; i < nr; i++)
+		sum += last[i].count;
+	expect_range("instructions of all events", LOOP_INSNS * 30000, INT64_MAX, sum);
+	close_all(fds, nr);
+}
+
+static void turns_move(void)
+{
+	nr_cpus = usable_cpus(cpus, MAX_CPUS);
+	move_in_turns();
+}
+
+/* Events of CPUs are scheduled before those of tasks. */
+#define CROWD	2
+
+static void turns_beside_cpus(void)
+{
+	struct event_times last[CROWD * MAX_CPUS] = { 0 };
+	int fds[CROWD * MAX_CPUS], i;
+
+	nr_cpus = usable_cpus(cpus, MAX_CPUS);
+	for (i = 0; i < CROWD * nr_cpus; i++)
+		fds[i] = open_racing(-1, cpus[i % nr_cpus],
+				     KERNEL_TOO | (i < nr_cpus ? SAMPLES : 0));
+	keep_busy(true);
+	for (i = 0; i < 5; i++) {
+		move_in_turns();
+		advance(fds, last, CROWD * nr_cpus);
+	}
+	keep_busy(false);
+	close_all(fds, CROWD * nr_cpus);
+}
+
+static void *refresh_and_move(void *nr)
+{
+	int fd = open_racing(0, -1, SAMPLES | STOPPED), i, j;
+	struct event_times now = { 0 };
+	unsigned long wrong = fd < 0;
+	u64 last;
+
+	for (i = 1; i <= 20 && fd >= 0; i++) {
+		ioctl(fd, PERF_EVENT_IOC_REFRESH, 2);
+		/* The second overflow disables the event: the count then stays the same. */
+		for (last = 1, j = 0; j < 1000; j++) {
+			run_on(cpus[(j + (unsigned long)nr) % nr_cpus]);
+			known_loop(50000);
+			wrong += read(fd, &now, sizeof(now)) != sizeof(now);
+			if (now.count == last && now.count >= 2 * PERIOD * (u64)i)
+				break;
+			last = now.count;
+		}
+		wrong += j == 1000;
+	}
+	close_all(&fd, 1);
+	return (void *)wrong;
+}
+
+static void refreshed(void)
+{
+	nr_cpus = usable_cpus(cpus, MAX_CPUS);
+	run_threads(refresh_and_move, 6);
+}
+
+static void *read_remote(void *unused)
+{
+	struct event_times last[MAX_CPUS] = { 0 }, now;
+	unsigned long wrong = 0;
+	int i, j;
+
+	(void)unused;
+	for (i = 0; i < 60; i++) {
+		for (j = 0; j < nr_cpus; j++) {
+			wrong += read(shared[j], &now, sizeof(now)) != sizeof(now) ||
+				 now.count < last[j].count;
+			last[j] = now;
+		}
+	}
+	return (void *)wrong;
+}
+
+static void read_from_elsewhere(void)
+{
+	struct event_times last[MAX_CPUS] = { 0 };
+	int i;
+
+	nr_cpus = usable_cpus(cpus, MAX_CPUS);
+	for (i = 0; i < nr_cpus; i++)
+		shared[i] = open_racing(-1, cpus[i], KERNEL_TOO);
+	keep_busy(true);
+	run_threads(read_remote, 4);
+	keep_busy(false);
+	advance(shared, last, nr_cpus);
+	for (i = 0; i < nr_cpus; i++)
+		expect_range("instructions of a busy CPU", 10000, INT64_MAX, last[i].count);
+	close_all(shared, nr_cpus);
+}
+
+static void *switch_remote(void *nr)
+{
+	unsigned int seed = (unsigned long)nr;
+	int i;
+
+	for (i = 0; i < 400; i++) {
+		u64 period = PERIOD + rand_r(&seed) % 65536;
+		int fd = shared[rand_r(&seed) % nr_cpus];
+
+		switch (rand_r(&seed) % 4) {
+		case 0:
+			ioctl(fd, PERF_EVENT_IOC_DISABLE, 0);
+			break;
+		case 1:
+			ioctl(fd, PERF_EVENT_IOC_ENABLE, 0);
+			break;
+		case 2:
+			ioctl(fd, PERF_EVENT_IOC_PERIOD, &period);
+			break;
+		default:
+			ioctl(fd, PERF_EVENT_IOC_RESET, 0);
+		}
+	}
+	return NULL;
+}
+
+static void switched_from_elsewhere(void)
+{
+	struct event_times last[MAX_CPUS] = { 0 };
+	pid_t children[MAX_CPUS];
+	int i, tries;
+
+	nr_cpus = usable_cpus(cpus, MAX_CPUS);
+	for (i = 0; i < nr_cpus; i++) {
+		children[i] = fork();
+		if (children[i] < 0) {
+			ktap_fail("fork: got %s", strerror(errno));
+			nr_cpus = i;
+			break;
+		}
+		if (!children[i]) {
+			run_on(cpus[i]);
+			for (;;)
+				known_loop(100000);
+		}
+		shared[i] = open_racing(children[i], -1, SAMPLES);
+	}
+	run_threads(switch_remote, 4);
+	for (i = 0; i < nr_cpus; i++) {
+		event_enable(shared[i]);
+		event_reset(shared[i]);
+	}
+	for (i = 0; i < nr_cpus; i++) {
+		/* A virtual CPU of a busy host may run late: wait for its first count. */
+		for (tries = 0; tries < 1000 && advance(&shared[i], &last[i], 1) && !last[i].count;
+		     tries++)
+			usleep(10000);
+		expect_range("instructions afterwards", 1, INT64_MAX, last[i].count);
+		kill(children[i], SIGKILL);
+		waitpid(children[i], NULL, 0);
+		advance(&shared[i], &last[i], 1);
+	}
+	close_all(shared, nr_cpus);
+}
+
+/* Events of every CPU open, count and close while others sample there. */
+static void closed_beside_samples(void)
+{
+	struct event_times times = { 0 };
+	int i, fd;
+
+	nr_cpus = usable_cpus(cpus, MAX_CPUS);
+	for (i = 0; i < nr_cpus; i++)
+		shared[i] = open_racing(-1, cpus[i], KERNEL_TOO | SAMPLES);
+	keep_busy(true);
+	for (i = 0; i < 200 && !ktap_failed(); i++) {
+		int cpu = rand() % nr_cpus;
+
+		fd = open_racing(-1, cpus[cpu], i & 1 ? SAMPLES : 0);
+		if (fd < 0)
+			break;
+		event_read_times(fd, &times);
+		if (i % 8 == 0) {
+			close_all(&shared[cpu], 1);
+			shared[cpu] = open_racing(-1, cpus[cpu], SAMPLES);
+		}
+		close(fd);
+	}
+	keep_busy(false);
+	close_all(shared, nr_cpus);
+	expect_each_cpu_counts();
+}
+
+/* Work, and fork three children that do the same, down to a depth. */
+static void fork_tree(int depth)
+{
+	int i;
+
+	known_loop(2000);
+	for (i = 0; i < 3 && depth; i++) {
+		if (!fork()) {
+			fork_tree(depth - 1);
+			_exit(0);
+		}
+	}
+	while (wait(NULL) > 0)
+		;
+}
+
+static void count_trees(unsigned int how, bool on_cpus)
+{
+	int fds[MAX_CPUS], nr = on_cpus ? nr_cpus : 1, i;
+	struct event_times last[MAX_CPUS] = { 0 };
+	u64 sum = 0;
+
+	for (i = 0; i < nr; i++)
+		fds[i] = open_racing(0, on_cpus ? cpus[i] : -1, INHERITED_TOO | how);
+	fflush(stdout);
+	for (i = 0; i < 4; i++) {
+		fork_tree(3);
+		advance(fds, last, nr);
+	}
+	for (i = 0; i < nr; i++)
+		sum += last[i].count;
+	/* Four trees of 1 + 3 + 9 + 27 tasks */
+	expect_range("instructions of all tasks", 160 * 2000 * LOOP_INSNS, INT64_MAX, sum);
+	close_all(fds, nr);
+}
+
+static void inherited_by_trees(void)
+{
+	cpu_set_t set;
+	int i;
+
+	nr_cpus = usable_cpus(cpus, MAX_CPUS);
+	count_trees(0, false);
+	count_trees(SAMPLES, false);
+	/* The tasks stay on the CPUs that have an event. */
+	CPU_ZERO(&set);
+	for (i = 0; i < nr_cpus; i++)
+		CPU_SET(cpus[i], &set);
+	sched_setaffinity(0, sizeof(set), &set);
+	count_trees(SAMPLES, true);
+}
+
+static void closed_while_children_live(void)
+{
+	pid_t pid;
+	int fd, i;
+
+	nr_cpus = usable_cpus(cpus, MAX_CPUS);
+	fflush(stdout);
+	for (i = 0; i < 40; i++) {
+		fd = open_racing(0, -1, INHERITED_TOO | (i & 1 ? SAMPLES : 0));
+		pid = fork();
+		if (!pid) {
+			known_loop(20000);
+			fork_tree(1);
+			_exit(0);
+		}
+		known_loop(i * 500 + 1);
+		close_all(&fd, 1);
+		waitpid(pid, NULL, 0);
+	}
+	expect_sane();
+}
+
+/* A task ends while another opens an event on it. */
+static void opened_on_the_dying(void)
+{
+	struct event_times times;
+	struct perf_event_attr attr;
+	int fd, i;
+
+	fflush(stdout);
+	for (i = 0; i < 300; i++) {
+		pid_t pid = fork();
+
+		if (!pid) {
+			known_loop(i * 20 + 1);
+			_exit(0);
+		}
+		attr_instructions(&attr);
+		attr.disabled = 0;
+		attr.inherit = i & 1;
+		attr.read_format = FORMAT_TIMES;
+		if ((i & 2) && (pmu.has & NEED_SAMPLING))
+			attr.sample_period = PERIOD;
+		known_loop(i * 10 + 1);
+		fd = event_open(&attr, pid, -1, -1, 0);
+		expect_or_say(fd >= 0 || fd == -ESRCH,
+			      "an event on a task that ends: expected a descriptor or ESRCH, got %s",
+			      strerror(-fd));
+		if (fd >= 0) {
+			event_read_times(fd, &times);
+			event_disable(fd);
+			event_enable(fd);
+			close(fd);
+		}
+		waitpid(pid, NULL, 0);
+	}
+	expect_sane();
+}
+
+static const struct check checks[] = {
+	{ "machine", "events in turns on a task that migrates", MULTIPLEXED, turns_move,
+	  NEED_CPUS, ON_USER },
+	{ "machine", "events in turns beside those of all CPUs", MULTIPLEXED, turns_beside_cpus,
+	  NEED_CPUS | NEED_CPU_WIDE, ON_USER },
+	{ "machine", "PERF_EVENT_IOC_REFRESH of tasks that migrate", REFRESHED, refreshed,
+	  NEED_CPUS | NEED_SAMPLING, ON_OVERFLOWS },
+	{ "machine", "counts of CPUs read from other CPUs", CPU_WIDE, read_from_elsewhere,
+	  NEED_CPUS | NEED_CPU_WIDE },
+	{ "machine", "events switched from other CPUs", OTHER_TASK, switched_from_elsewhere,
+	  NEED_CPUS },
+	{ "machine", "opened and closed beside samples on every CPU", CPU_WIDE,
+	  closed_beside_samples, NEED_CPU_WIDE | NEED_SAMPLING },
+	{ "machine", "inherited by trees of tasks", INHERITED, inherited_by_trees },
+	{ "machine", "closed while children with the event live", INHERITED,
+	  closed_while_children_live, 0, ON_USER },
+	{ "machine", "opened on a task that ends",
+	  MAN "ESRCH: \"Returned if attempting to attach to a process that does not exist.\"",
+	  opened_on_the_dying, 0, ON_USER },
+};
+
+const struct check_list race_checks = { checks, ARRAY_SIZE(checks) };
