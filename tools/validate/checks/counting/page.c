@@ -94,34 +94,31 @@ static void times_from_the_page(void)
 #define USER_ACCESS	"/proc/sys/kernel/perf_user_access"
 
 /*
- * Open and enable an event with a counter that user space may read. Return false if the check skips
- * or fails.
+ * Open and enable an event @attr with a counter that user space may read. Return false if the check
+ * skips or fails.
  */
-static bool open_for_user_space(struct reader *reader, u64 period)
+static bool open_readable(struct reader *reader, struct perf_event_attr *attr)
 {
-	struct perf_event_attr attr;
 	int fd;
 
 	*reader = (struct reader) { .fd = -1 };
-	attr_instructions(&attr);
-	attr.sample_period = period;
 	if (!read_number(USER_ACCESS) && change_number(USER_ACCESS, 1)) {
 		ktap_skip("kernel.perf_user_access is 0: set it to 1, or use --disrupt");
 		return false;
 	}
 	/* If an event has to request the access, the PMU has the format rdpmc. */
-	if (pmu.name && parse_terms("rdpmc", &attr)) {
-		fd = event_open(&attr, 0, -1, -1, 0);
+	if (pmu.name && parse_terms("rdpmc", attr)) {
+		fd = event_open(attr, 0, -1, -1, 0);
 		/* The PMU may permit the access only to a 64-bit counter (format long). */
-		if ((fd == -EINVAL || fd == -EOPNOTSUPP) && parse_terms("long", &attr))
-			fd = event_open(&attr, 0, -1, -1, 0);
+		if ((fd == -EINVAL || fd == -EOPNOTSUPP) && parse_terms("long", attr))
+			fd = event_open(attr, 0, -1, -1, 0);
 		if (fd == -EINVAL || fd == -EOPNOTSUPP) {
 			ktap_skip("the term rdpmc of format/ is refused: %s", strerror(-fd));
 			return false;
 		}
 		expect_true("the event opens", fd >= 0);
 	} else {
-		fd = event_open_self(&attr, -1);
+		fd = event_open_self(attr, -1);
 	}
 	reader->fd = fd;
 	if (fd >= 0 && reader_map(reader)) {
@@ -133,6 +130,16 @@ static bool open_for_user_space(struct reader *reader, u64 period)
 	}
 	reader_close(reader);
 	return false;
+}
+
+/* As open_readable(), an event of instructions */
+static bool open_for_user_space(struct reader *reader, u64 period)
+{
+	struct perf_event_attr attr;
+
+	attr_instructions(&attr);
+	attr.sample_period = period;
+	return open_readable(reader, &attr);
 }
 
 static void from_user_space(void)
@@ -202,34 +209,60 @@ static void restart(int fd, unsigned int round)
 	}
 }
 
+/* Events that may have counters of their own */
+static void (*const kinds[])(struct perf_event_attr *attr) = {
+	attr_instructions, attr_cycles, attr_branches,
+};
+
+/* Each kind of event, and each with a counter of 64 bits (format long), if the PMU has it */
 static void over_restarts(void)
 {
-	unsigned int wrong = 0, without = 0, i;
+	struct perf_event_attr attr, requested;
 	struct reader reader;
+	unsigned int i;
+	int fd;
 
-	if (!open_for_user_space(&reader, 0))
-		return;
-	for (i = 0; i < 400; i++) {
-		known_loop(1000);
-		restart(reader.fd, i);
-		read_between(&reader, &wrong, &without);
-		wrong += reader.page->pmc_width != reader.width;
+	for (i = 0; i < 2 * ARRAY_SIZE(kinds); i++) {
+		unsigned int wrong = 0, without = 0, round;
+
+		kinds[i / 2](&attr);
+		if (i % 2 && !(pmu.name && parse_terms("long", &attr)))
+			continue;
+		requested = attr;
+		/* The PMU may permit user access to some counters only. */
+		if (i % 2)
+			parse_terms("rdpmc", &requested);
+		fd = i ? event_open(&requested, 0, -1, -1, 0) : -1;
+		if (i && fd < 0)
+			continue;
+		close_all(&fd, 1);
+		if (!open_readable(&reader, &attr))
+			return;
+		for (round = 0; round < 400; round++) {
+			known_loop(1000);
+			restart(reader.fd, round);
+			read_between(&reader, &wrong, &without);
+			wrong += reader.page->pmc_width != reader.width;
+		}
+		expect_eq("counts outside those of two calls of read(2), of 40000", 0, wrong);
+		expect_eq("reads without a counter", 0, without);
+		reader_close(&reader);
 	}
-	expect_eq("counts outside those of two calls of read(2), of 40000", 0, wrong);
-	expect_eq("reads without a counter", 0, without);
-	reader_close(&reader);
 }
 
 /* Open two events for each counter: at each turn an event gets another counter, or none. */
 static void in_turns(void)
 {
 	unsigned int wrong = 0, without = 0, round;
+	struct perf_event_attr attr;
 	struct reader readers[2 * MANY];
 	int wanted = 2 * pmu.group, nr, i;
 
-	for (nr = 0; nr < wanted && nr < 2 * MANY; nr++)
-		if (!open_for_user_space(&readers[nr], 0))
+	for (nr = 0; nr < wanted && nr < 2 * MANY; nr++) {
+		kinds[nr % 2 && (pmu.has & NEED_CYCLES)](&attr);
+		if (!open_readable(&readers[nr], &attr))
 			break;
+	}
 	for (round = 0; round < 100 && nr == wanted; round++) {
 		known_loop(200000);
 		for (i = 0; i < nr; i++)
