@@ -297,35 +297,51 @@ static void group_read_formats(void)
 	read_formats_of(3);
 }
 
+/* Open an event of the CPU with a counter of 64 bits (format long), if the PMU has one. */
+static int open_widest(void (*init)(struct perf_event_attr *attr))
+{
+	struct perf_event_attr attr;
+	int fd = -1;
+
+	init(&attr);
+	if (pmu.name && parse_terms("long", &attr))
+		fd = event_open(&attr, -1, pmu.cpu, -1, 0);
+	init(&attr);
+	return fd < 0 ? event_open(&attr, -1, pmu.cpu, -1, 0) : fd;
+}
+
 /*
  * A context switch reads the counter of a task's event, and the kernel may switch before 2^32
  * counts. The counter of a CPU's event is read only at the end.
  */
 static void beyond_32_bits(void)
 {
-	unsigned long iterations = 2200000000UL;
-	u64 whole = LOOP_INSNS * iterations;
-	struct perf_event_attr attr;
-	int fd, of_cpu = -1;
+	const unsigned long iterations = (1UL << 32) / LOOP_INSNS + 12345;
+	u64 whole = LOOP_INSNS * iterations, least[2] = { whole, whole / 20 };
+	u64 most[2] = { 2 * whole, 1000 * whole };
+	int fds[3], i, nr = 1 + !!(pmu.has & NEED_CYCLES);
 
-	attr_instructions(&attr);
-	if (pmu.has & NEED_CPU_WIDE) {
-		run_on(pmu.cpu);
-		of_cpu = event_open(&attr, -1, pmu.cpu, -1, 0);
-		if (!expect_true("an event of a CPU opens", of_cpu >= 0))
-			return;
-		event_enable(of_cpu);
+	if (pmu.exact && pmu.name) {
+		least[1] = arch_loop_cycles(pmu.name) * iterations;
+		most[0] = least[0] + 1000000;
+		most[1] = least[1] + 1000000;
 	}
-	fd = event_open_self(&attr, -1);
-	if (fd >= 0)
-		expect_count("instructions", whole, event_count_loop(fd, iterations));
-	close(fd);
-	if (of_cpu < 0)
-		return;
-	event_disable(of_cpu);
-	/* Includes other tasks. */
-	expect_range("instructions of the CPU's tasks", whole, 2 * whole, event_read(of_cpu));
-	close(of_cpu);
+	fds[2] = open_instructions();
+	run_on(pmu.cpu);
+	for (i = 0; i < nr && (pmu.has & NEED_CPU_WIDE); i++) {
+		fds[i] = open_widest(i ? attr_cycles : attr_instructions);
+		expect_true("an event of a CPU opens", fds[i] >= 0);
+		event_enable(fds[i]);
+	}
+	expect_count("instructions", whole, event_count_loop(fds[2], iterations));
+	while (i--) {
+		event_disable(fds[i]);
+		/* Includes other tasks. */
+		expect_range(i ? "cycles of the CPU's tasks" : "instructions of the CPU's tasks",
+			     least[i], most[i], event_read(fds[i]));
+		close(fds[i]);
+	}
+	close(fds[2]);
 }
 
 static void sleep_is_free(void)
