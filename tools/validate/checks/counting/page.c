@@ -58,14 +58,22 @@ static void at_rest(void)
  */
 static u64 clock_slack(const struct perf_event_mmap_page *page, u64 time)
 {
-	return 50000 + time / 1000 + (page->cap_user_time_zero ? 0 : 10000000);
+	u64 rounding = pmu.exact ? 100 : 50000 + time / 1000;
+
+	return rounding + (page->cap_user_time_zero ? 0 : 10000000);
+}
+
+/* The page's time lies between the two reads, however long they take. */
+static void expect_between(const char *what, u64 before, u64 after, u64 slack, u64 time)
+{
+	expect_range(what, before > slack ? before - slack : 0, after + slack, time);
 }
 
 static void times_from_the_page(void)
 {
 	struct event_times before = { 0 }, times = { 0 };
 	struct reader reader;
-	u64 now = 0, slack;
+	u64 now = 0;
 	int i;
 
 	if (!open_timed(&reader))
@@ -75,16 +83,13 @@ static void times_from_the_page(void)
 	if (!reader.page->cap_user_time) {
 		ktap_skip("the page has no time");
 	} else {
-		for (i = 0; i < 10; i++) {
-			/* The page's time lies between the two reads, however long they take. */
+		for (i = 0; i < 1000 && !ktap_failed(); i++) {
 			event_read_times(reader.fd, &before);
 			expect_true("the page has a time", user_read_enabled(reader.page, &now));
 			event_read_times(reader.fd, &times);
-			slack = clock_slack(reader.page, times.enabled);
-			expect_range("time enabled by the page",
-				     before.enabled > slack ? before.enabled - slack : 0,
-				     times.enabled + slack, now);
-			known_loop(ITERATIONS / 10);
+			expect_between("time enabled by the page", before.enabled, times.enabled,
+				       clock_slack(reader.page, times.enabled), now);
+			known_loop(ITERATIONS / 1000);
 		}
 	}
 	reader_close(&reader);
@@ -207,6 +212,32 @@ static void restart(int fd, unsigned int round)
 		sched_setaffinity(0, sizeof(set), &set);
 		break;
 	}
+}
+
+static void times_of_a_read(void)
+{
+	struct event_times before = { 0 }, after = { 0 };
+	struct perf_event_attr attr;
+	struct user_count count = { 0 };
+	struct reader reader;
+	u64 slack;
+	int i;
+
+	attr_instructions(&attr);
+	attr.read_format = FORMAT_TIMES;
+	if (!open_readable(&reader, &attr))
+		return;
+	if (!reader.page->cap_user_time)
+		ktap_skip("the page has no time");
+	for (i = 0; i < 1000 && reader.page->cap_user_time && !ktap_failed(); i++) {
+		event_read_times(reader.fd, &before);
+		expect_true("the event is on a counter", user_read_times(reader.page, &count));
+		event_read_times(reader.fd, &after);
+		slack = clock_slack(reader.page, after.enabled);
+		expect_between("time enabled", before.enabled, after.enabled, slack, count.enabled);
+		expect_between("time running", before.running, after.running, slack, count.running);
+	}
+	reader_close(&reader);
 }
 
 /* Events that may have counters of their own */
@@ -367,6 +398,7 @@ static const struct check checks[] = {
 	  MAN "\"these fields can be used to compute the time delta since time_enabled (in nanoseconds) using rdtsc or similar.\"",
 	  times_from_the_page },
 	{ "page", "counters read from user space", USER_READS, from_user_space, 0, ON_USER },
+	{ "page", "times read from user space with a count", USER_READS, times_of_a_read },
 	{ "page", "counters read from user space over stops, switches and moves", USER_READS,
 	  over_restarts },
 	{ "page", "counters read from user space in turns", USER_READS, in_turns },
