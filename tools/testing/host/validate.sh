@@ -550,7 +550,7 @@ gone()
 	return 1
 }
 
-plan 19
+plan 20
 check "it builds, static, and is installed with its page" build
 check "the manual page has every option of --help" every_option_is_in_the_page
 check "every check that explains failures of others exists" every_cause_is_a_check
