@@ -10,6 +10,7 @@
 #include <linux/sched/clock.h>
 #include <linux/time64.h>
 
+#include <corepmu/overflow.h>
 #include <corepmu/pmu.h>
 
 #include "fixture/testbed.h"
@@ -292,6 +293,20 @@ static u64 run_child(struct fixture *b, struct perf_event *parent, u64 id, u64 p
 	return b->nr_samples ? b->sample[0] : 0;
 }
 
+/* An overflow of a counter that is narrower than the period changes no period. */
+static void freq_overflow_ends_no_period(struct kunit *test)
+{
+	struct fixture *b = test->priv;
+	struct perf_event *parent = open_with_rate(b, RATE), *event = start_child(b, parent, 1);
+	s64 before = event->hw.last_period;
+
+	count_in(b, 1, NSEC_PER_SEC / RATE);
+	local64_set(&event->hw.period_left, 1);
+	KUNIT_EXPECT_FALSE(test, corepmu_freq_extend(event));
+	KUNIT_EXPECT_EQ(test, event->hw.last_period, before);
+	end_child(event);
+}
+
 /*
  * Children that end within a period have samples, too: each has its own due time. This holds for
  * consecutive event ids, and for ids with a stride.
@@ -468,6 +483,7 @@ static struct kunit_case frequency_cases[] = {
 	KUNIT_CASE_PARAM(freq_sample_may_be_early, testbed_gen_params),
 	KUNIT_CASE_PARAM(freq_swapped_count_is_no_period, testbed_gen_params),
 	KUNIT_CASE_PARAM(freq_slow_start_of_child, testbed_gen_params),
+	KUNIT_CASE_PARAM(freq_overflow_ends_no_period, testbed_gen_params),
 	KUNIT_CASE_PARAM(freq_children_share_period, testbed_gen_params),
 	KUNIT_CASE_PARAM(freq_probe_is_repeated, testbed_gen_params),
 	KUNIT_CASE_PARAM(freq_tick_finds_period, testbed_gen_params),

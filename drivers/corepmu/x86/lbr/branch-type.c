@@ -199,87 +199,78 @@ static unsigned int modrm_size(const struct insn *insn, unsigned int offset)
 	return size + (mod == 1 ? 1 : mod == 2 ? 4 : 0);
 }
 
-static unsigned int immediate_size(const struct insn *insn)
+/* Operands of an instruction that the CPU may fuse with a branch */
+#define FUSES			BIT(0)
+#define HAS_MODRM		BIT(1)
+#define HAS_IMM8		BIT(2)
+/* An immediate value of the operands' size, at most four bytes */
+#define HAS_IMM			BIT(3)
+
+/* The six forms of a row of ALU instructions, the first half of the opcode map */
+#define ALU_ROW(opcode)							\
+	[(opcode) ... (opcode) + 3]	= FUSES | HAS_MODRM,		\
+	[(opcode) + 4]			= FUSES | HAS_IMM8,		\
+	[(opcode) + 5]			= FUSES | HAS_IMM
+
+/* Not fused: ADC (0x10) and SBB (0x18) */
+static const u8 fusible_opcodes[] = {
+	ALU_ROW(0x00),		/* ADD */
+	ALU_ROW(0x08),		/* OR */
+	ALU_ROW(0x20),		/* AND */
+	ALU_ROW(0x28),		/* SUB */
+	ALU_ROW(0x30),		/* XOR */
+	ALU_ROW(0x38),		/* CMP */
+	[0x80]		= FUSES | HAS_MODRM | HAS_IMM8,
+	[0x81]		= FUSES | HAS_MODRM | HAS_IMM,
+	[0x83]		= FUSES | HAS_MODRM | HAS_IMM8,
+	[0x84 ... 0x85]	= FUSES | HAS_MODRM,		/* TEST */
+	[0x90]		= FUSES,			/* NOP */
+	[0xa8]		= FUSES | HAS_IMM8,		/* TEST */
+	[0xa9]		= FUSES | HAS_IMM,		/* TEST */
+	[0xf6]		= FUSES | HAS_MODRM | HAS_IMM8,
+	[0xf7]		= FUSES | HAS_MODRM | HAS_IMM,
+	[0xfe ... 0xff]	= FUSES | HAS_MODRM,
+};
+
+/*
+ * Check an opcode that stands for several instructions, one of which ModRM.reg selects. Return true
+ * for an opcode of one instruction.
+ */
+static bool group_fuses(const struct insn *insn, u8 opcode)
 {
-	return insn->operand_16 ? 2 : 4;
-}
-
-/* ADD, OR, AND, SUB, XOR and CMP of the first four rows of the opcode map */
-static unsigned int alu_size(const struct insn *insn, u8 opcode)
-{
-	unsigned int operation = opcode >> 3, form = opcode & 7;
-
-	if (operation == GROUP_ADC || operation == GROUP_SBB)
-		return 0;
-	if (form < 4)
-		return 1 + modrm_size(insn, 1);
-	if (form == 4)
-		return 1 + 1;
-
-	return form == 5 ? 1 + immediate_size(insn) : 0;
-}
-
-static unsigned int group_size(const struct insn *insn, u8 opcode)
-{
-	unsigned int operation = MODRM_REG(byte_at(insn, 1)), size = 1 + modrm_size(insn, 1);
+	unsigned int operation = MODRM_REG(byte_at(insn, 1));
 
 	switch (opcode) {
-	case 0x80:
-	case 0x83:
-		return operation == GROUP_ADC || operation == GROUP_SBB ? 0 : size + 1;
-	case 0x81:
-		return operation == GROUP_ADC || operation == GROUP_SBB ? 0 :
-		       size + immediate_size(insn);
-	case 0xf6:
-		return operation == GROUP_TEST ? size + 1 : 0;
-	case 0xf7:
-		return operation == GROUP_TEST ? size + immediate_size(insn) : 0;
-	default:	/* FE, FF */
-		return operation == GROUP_INC || operation == GROUP_DEC ? size : 0;
+	case 0x80 ... 0x83:
+		return operation != GROUP_ADC && operation != GROUP_SBB;
+	case 0xf6 ... 0xf7:
+		return operation == GROUP_TEST;
+	case 0xfe ... 0xff:
+		return operation == GROUP_INC || operation == GROUP_DEC;
+	default:
+		return true;
 	}
 }
 
 /* Length of an instruction that the CPU may fuse with a branch, with prefixes; 0 for others */
 static unsigned int fusible_size(const struct insn *insn)
 {
-	u8 opcode = byte_at(insn, 0);
-	unsigned int size = 0;
+	u8 opcode = byte_at(insn, 0), operands = fusible_opcodes[opcode];
+	unsigned int size = insn->opcode + 1;
 
-	switch (opcode) {
-	case 0x00 ... 0x0e:
-	case 0x10 ... 0x3f:
-		size = alu_size(insn, opcode);
-		break;
-	case 0x0f:
-		/* NOP */
-		size = byte_at(insn, 1) == 0x1f ? 2 + modrm_size(insn, 2) : 0;
-		break;
-	case 0x80:
-	case 0x81:
-	case 0x83:
-	case 0xf6:
-	case 0xf7:
-	case 0xfe:
-	case 0xff:
-		size = group_size(insn, opcode);
-		break;
-	case 0x84:
-	case 0x85:
-		/* TEST */
-		size = 1 + modrm_size(insn, 1);
-		break;
-	case 0x90:
-		size = 1;
-		break;
-	case 0xa8:
-		size = 1 + 1;
-		break;
-	case 0xa9:
-		size = 1 + immediate_size(insn);
-		break;
-	}
+	/* NOP of several bytes */
+	if (opcode == 0x0f)
+		return byte_at(insn, 1) == 0x1f ? size + 1 + modrm_size(insn, 2) : 0;
+	if (!operands || !group_fuses(insn, opcode))
+		return 0;
+	if (operands & HAS_MODRM)
+		size += modrm_size(insn, 1);
+	if (operands & HAS_IMM8)
+		size++;
+	if (operands & HAS_IMM)
+		size += insn->operand_16 ? 2 : 4;
 
-	return size ? insn->opcode + size : 0;
+	return size;
 }
 
 /**
