@@ -128,84 +128,66 @@ static bool __corepmu_init is_zen4_or_later(void)
 		((model >= 0x10 && model <= 0x1f) || (model >= 0x60 && model <= 0xaf)));
 }
 
+struct amd_cache_event {
+	u32	generic;
+	u16	config;
+};
+
 /*
  * amd_hw_cache_event_ids[] without the NODE events (0xe9). These are northbridge events; the
  * northbridge has its own counters, or shares the cores' counters, see amd_refuse().
  */
-static u64 amd_old_cache(u64 generic)
-{
-	switch (generic) {
-	case X86_CACHE(L1D, READ, ACCESS):
-	case X86_CACHE(DTLB, READ, ACCESS):
-		return EVENT_DC_ACCESSES;
-	case X86_CACHE(L1D, READ, MISS):
-		return EVENT_DC_MISSES;
-	case X86_CACHE(L1D, PREFETCH, ACCESS):
-		return EVENT_DATA_PREFETCHER_ATTEMPTED;
-	case X86_CACHE(L1D, PREFETCH, MISS):
-		return EVENT_DATA_PREFETCHER_CANCELLED;
-	case X86_CACHE(L1I, READ, ACCESS):
-	case X86_CACHE(ITLB, READ, ACCESS):
-		return EVENT_IC_FETCHES;
-	case X86_CACHE(L1I, READ, MISS):
-		return EVENT_IC_MISSES;
-	case X86_CACHE(L1I, PREFETCH, ACCESS):
-		return EVENT_PREFETCH_INSTRUCTIONS_LOAD;
-	case X86_CACHE(LL, READ, ACCESS):
-		return EVENT_L2_REQUESTS_IC_DC;
-	case X86_CACHE(LL, READ, MISS):
-		return EVENT_L2_MISSES_IC_DC;
-	case X86_CACHE(LL, WRITE, ACCESS):
-		return EVENT_L2_FILLS;
-	case X86_CACHE(DTLB, READ, MISS):
-		return EVENT_L1_DTLB_AND_L2_DTLB_MISS;
-	case X86_CACHE(ITLB, READ, MISS):
-		return EVENT_L1_ITLB_AND_L2_ITLB_MISS;
-	case X86_CACHE(BPU, READ, ACCESS):
-		return EVENT_RETIRED_BRANCHES;
-	case X86_CACHE(BPU, READ, MISS):
-		return EVENT_RETIRED_BRANCHES_MISPREDICTED;
-	default:
-		return 0;
-	}
-}
+static const struct amd_cache_event old_cache_events[] = {
+	{ X86_CACHE(L1D, READ, ACCESS), EVENT_DC_ACCESSES },
+	{ X86_CACHE(DTLB, READ, ACCESS), EVENT_DC_ACCESSES },
+	{ X86_CACHE(L1D, READ, MISS), EVENT_DC_MISSES },
+	{ X86_CACHE(L1D, PREFETCH, ACCESS), EVENT_DATA_PREFETCHER_ATTEMPTED },
+	{ X86_CACHE(L1D, PREFETCH, MISS), EVENT_DATA_PREFETCHER_CANCELLED },
+	{ X86_CACHE(L1I, READ, ACCESS), EVENT_IC_FETCHES },
+	{ X86_CACHE(ITLB, READ, ACCESS), EVENT_IC_FETCHES },
+	{ X86_CACHE(L1I, READ, MISS), EVENT_IC_MISSES },
+	{ X86_CACHE(L1I, PREFETCH, ACCESS), EVENT_PREFETCH_INSTRUCTIONS_LOAD },
+	{ X86_CACHE(LL, READ, ACCESS), EVENT_L2_REQUESTS_IC_DC },
+	{ X86_CACHE(LL, READ, MISS), EVENT_L2_MISSES_IC_DC },
+	{ X86_CACHE(LL, WRITE, ACCESS), EVENT_L2_FILLS },
+	{ X86_CACHE(DTLB, READ, MISS), EVENT_L1_DTLB_AND_L2_DTLB_MISS },
+	{ X86_CACHE(ITLB, READ, MISS), EVENT_L1_ITLB_AND_L2_ITLB_MISS },
+	{ X86_CACHE(BPU, READ, ACCESS), EVENT_RETIRED_BRANCHES },
+	{ X86_CACHE(BPU, READ, MISS), EVENT_RETIRED_BRANCHES_MISPREDICTED },
+};
 
 /*
  * amd_hw_cache_event_ids_f17h[], arch/x86/events/amd/core.c. From Zen 4 on perf's event lists lack
  * 0x40, 0x80 and 0x81. This driver uses them, as the kernel does.
  */
+static const struct amd_cache_event zen_cache_events[] = {
+	{ X86_CACHE(L1D, READ, ACCESS), EVENT_LS_DC_ACCESSES },
+	{ X86_CACHE(L1D, READ, MISS), EVENT_L2_REQUEST_G1_FROM_DC },
+	{ X86_CACHE(L1D, PREFETCH, ACCESS), EVENT_LS_HW_PF_DC_FILLS },
+	{ X86_CACHE(L1I, READ, ACCESS), EVENT_IC_FW32 },
+	{ X86_CACHE(L1I, READ, MISS), EVENT_IC_FW32_MISS },
+	{ X86_CACHE(DTLB, READ, ACCESS), EVENT_LS_L1_D_TLB_MISS },
+	{ X86_CACHE(DTLB, READ, MISS), EVENT_LS_L1_D_TLB_MISS_L2_TLB_MISS },
+	{ X86_CACHE(ITLB, READ, ACCESS), EVENT_BP_L1_TLB_MISS_L2_HIT },
+	{ X86_CACHE(ITLB, READ, MISS), EVENT_BP_L1_TLB_MISS_L2_MISS },
+	{ X86_CACHE(BPU, READ, ACCESS), EVENT_RETIRED_BRANCHES },
+	{ X86_CACHE(BPU, READ, MISS), EVENT_RETIRED_BRANCHES_MISPREDICTED },
+};
+
 static u64 amd_cache(const struct x86_desc *desc, u64 generic)
 {
-	if (boot_cpu_data.x86 < FAMILY_ZEN)
-		return amd_old_cache(generic);
+	bool zen = boot_cpu_data.x86 >= FAMILY_ZEN;
+	const struct amd_cache_event *events = zen ? zen_cache_events : old_cache_events;
+	unsigned int i, nr = zen ? ARRAY_SIZE(zen_cache_events) : ARRAY_SIZE(old_cache_events);
 
-	switch (generic) {
-	case X86_CACHE(L1D, READ, ACCESS):
-		return EVENT_LS_DC_ACCESSES;
-	case X86_CACHE(L1D, READ, MISS):
-		return EVENT_L2_REQUEST_G1_FROM_DC;
-	case X86_CACHE(L1D, PREFETCH, ACCESS):
-		/* perf's list for Zen, amdzen1, lacks this event. */
-		return is_zen2_or_later() ? EVENT_LS_HW_PF_DC_FILLS : 0;
-	case X86_CACHE(L1I, READ, ACCESS):
-		return EVENT_IC_FW32;
-	case X86_CACHE(L1I, READ, MISS):
-		return EVENT_IC_FW32_MISS;
-	case X86_CACHE(DTLB, READ, ACCESS):
-		return EVENT_LS_L1_D_TLB_MISS;
-	case X86_CACHE(DTLB, READ, MISS):
-		return EVENT_LS_L1_D_TLB_MISS_L2_TLB_MISS;
-	case X86_CACHE(ITLB, READ, ACCESS):
-		return EVENT_BP_L1_TLB_MISS_L2_HIT;
-	case X86_CACHE(ITLB, READ, MISS):
-		return EVENT_BP_L1_TLB_MISS_L2_MISS;
-	case X86_CACHE(BPU, READ, ACCESS):
-		return EVENT_RETIRED_BRANCHES;
-	case X86_CACHE(BPU, READ, MISS):
-		return EVENT_RETIRED_BRANCHES_MISPREDICTED;
-	default:
+	/* Zen 1 has no such event: perf's list amdzen1 lacks it. */
+	if (generic == X86_CACHE(L1D, PREFETCH, ACCESS) && zen && !is_zen2_or_later())
 		return 0;
-	}
+	for (i = 0; i < nr; i++)
+		if (events[i].generic == generic)
+			return events[i].config;
+
+	return 0;
 }
 
 static unsigned int event_code(u64 config)
