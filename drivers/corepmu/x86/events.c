@@ -471,13 +471,13 @@ static umode_t x86_format_is_visible(struct kobject *kobj, struct attribute *att
 	if (attr == &format_attr_ldlat.attr.attr)
 		return x86_pebs_has_latency(desc) ? attr->mode : 0;
 	if (attr == &format_attr_offcore_rsp.attr.attr)
-		return intel_has_offcore(desc) ? attr->mode : 0;
+		return intel_has_extra_msr(desc, MSR_OFFCORE_RSP_0) ? attr->mode : 0;
 	if (attr == &format_attr_offmodule_rsp.attr.attr)
-		return intel_has_omr(desc) ? attr->mode : 0;
+		return intel_has_extra_msr(desc, MSR_OMR_0) ? attr->mode : 0;
 	if (attr == &format_attr_snoop_rsp.attr.attr)
-		return intel_has_snoop(desc) ? attr->mode : 0;
+		return intel_has_extra_msr(desc, MSR_SNOOP_RSP_0) ? attr->mode : 0;
 	if (attr == &format_attr_frontend.attr.attr)
-		return intel_has_frontend(desc) ? attr->mode : 0;
+		return intel_has_extra_msr(desc, MSR_PEBS_FRONTEND) ? attr->mode : 0;
 	if (attr == &format_attr_metrics_clear.attr.attr)
 		return desc->metrics_clear ? attr->mode : 0;
 	if (attr == &format_attr_acr_mask.attr.attr)

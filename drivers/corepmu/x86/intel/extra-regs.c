@@ -344,47 +344,21 @@ bool intel_has_extra_reg(const struct x86_desc *desc, u64 config)
 }
 
 /**
- * intel_has_offcore() - check whether the microarchitecture has events with MSR_OFFCORE_RSP_0
+ * intel_has_extra_msr() - check whether the microarchitecture has events with an extra register
  * @desc: the PMU description
+ * @msr: the extra register, as MSR_OFFCORE_RSP_0
  *
  * Return: true if it has, even if the register is hidden by a hypervisor
  */
-bool intel_has_offcore(const struct x86_desc *desc)
+bool intel_has_extra_msr(const struct x86_desc *desc, u32 msr)
 {
-	return find_register(desc, RSP_0);
-}
+	unsigned int reg;
 
-/**
- * intel_has_omr() - check whether the microarchitecture has events with MSR_OMR_0
- * @desc: the PMU description
- *
- * Return: true if it has, even if the register is hidden by a hypervisor
- */
-bool intel_has_omr(const struct x86_desc *desc)
-{
-	return find_register(desc, OMR_0);
-}
+	for (reg = 0; reg < NR_EXTRA_REGS; reg++)
+		if (extra_reg_msrs[reg] == msr)
+			return find_register(desc, reg);
 
-/**
- * intel_has_snoop() - check whether the microarchitecture has events with MSR_SNOOP_RSP_0
- * @desc: the PMU description
- *
- * Return: true if it has, even if the register is hidden by a hypervisor
- */
-bool intel_has_snoop(const struct x86_desc *desc)
-{
-	return find_register(desc, SNOOP_0);
-}
-
-/**
- * intel_has_frontend() - check whether the microarchitecture has events with MSR_PEBS_FRONTEND
- * @desc: the PMU description
- *
- * Return: true if it has, even if the register is hidden by a hypervisor
- */
-bool intel_has_frontend(const struct x86_desc *desc)
-{
-	return find_register(desc, FRONTEND);
+	return false;
 }
 
 /**
@@ -397,7 +371,7 @@ bool intel_has_frontend(const struct x86_desc *desc)
  */
 u64 intel_extra_reg_cache(const struct x86_desc *desc, u64 generic, u64 *value)
 {
-	unsigned int reg = intel_has_omr(desc) ? OMR_0 : RSP_0;
+	unsigned int reg = find_register(desc, OMR_0) ? OMR_0 : RSP_0;
 	const struct extra_reg_event *event;
 
 	event = find_register(desc, reg + intel_extra_reg_cache_register(desc->uarch, generic));

@@ -220,10 +220,7 @@ void intel_describe_extra_regs(struct x86_desc *desc);
 void intel_list_extra_reg_events(struct x86_desc *desc);
 int intel_refuse_extra_reg(const struct x86_desc *desc, u64 config);
 bool intel_has_extra_reg(const struct x86_desc *desc, u64 config);
-bool intel_has_offcore(const struct x86_desc *desc);
-bool intel_has_omr(const struct x86_desc *desc);
-bool intel_has_snoop(const struct x86_desc *desc);
-bool intel_has_frontend(const struct x86_desc *desc);
+bool intel_has_extra_msr(const struct x86_desc *desc, u32 msr);
 u64 intel_extra_reg_cache(const struct x86_desc *desc, u64 generic, u64 *value);
 int intel_extra_reg_encode(const struct x86_desc *desc, struct perf_event *event, u64 config,
 			   u64 value);
