@@ -208,6 +208,8 @@ void corepmu_use_backend(const struct corepmu_backend *backend);
 void corepmu_use_none(void);
 void corepmu_init_pmu(struct corepmu *pmu);
 bool corepmu_filter(struct pmu *pmu, int cpu);
+bool corepmu_pause_cpu(struct corepmu_cpu *cpuc);
+void corepmu_resume_cpu(struct corepmu_cpu *cpuc, bool running);
 void corepmu_event_start(struct perf_event *event, int flags);
 void corepmu_event_stop(struct perf_event *event, int flags);
 void corepmu_counter_start(struct corepmu_cpu *cpuc, struct perf_event *event);

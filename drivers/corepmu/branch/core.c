@@ -167,16 +167,13 @@ void corepmu_branch_del(struct corepmu_cpu *cpuc, struct perf_event *event)
 static noinline void branch_switch(struct corepmu_cpu *cpuc, bool sched_in)
 {
 	/* Before 6.2 perf core may have disabled a stale PMU of an earlier load, not this one. */
-	bool resume = cpuc->running;
+	bool running = corepmu_pause_cpu(cpuc);
 
-	if (resume)
-		corepmu_stop_cpu(cpuc);
 	if (sched_in)
 		corepmu_branch_sched_in(cpuc);
 	else
 		corepmu_branch_sched_out(cpuc);
-	if (resume)
-		corepmu_start_cpu(cpuc);
+	corepmu_resume_cpu(cpuc, running);
 }
 
 /**

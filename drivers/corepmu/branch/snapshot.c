@@ -64,9 +64,7 @@ int corepmu_branch_snapshot(struct perf_branch_entry *entries, unsigned int max)
 	recording = cpuc->branches->recording;
 	if (recording)
 		corepmu_branch_stop(cpuc);
-	running = cpuc->running;
-	if (running)
-		corepmu_stop_cpu(cpuc);
+	running = corepmu_pause_cpu(cpuc);
 
 	corepmu_branch_read(cpuc);
 	nr = show(cpuc, entries, max);

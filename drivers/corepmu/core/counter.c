@@ -44,10 +44,10 @@ noinline void corepmu_counter_set(struct corepmu_cpu *cpuc, struct perf_event *e
  */
 static void overflow_soon(struct corepmu_cpu *cpuc, struct perf_event *event)
 {
-	bool resume = cpuc->running;
+	bool running = cpuc->running;
 	int state;
 
-	if (resume)
+	if (running)
 		corepmu_stop_cpu(cpuc);
 	state = xchg(&event->hw.state, PERF_HES_STOPPED | PERF_HES_UPTODATE);
 	corepmu_counter_update(cpuc, event);
@@ -55,7 +55,7 @@ static void overflow_soon(struct corepmu_cpu *cpuc, struct perf_event *event)
 	barrier();
 	event->hw.state = state;
 	corepmu_update_userpage(event);
-	if (resume)
+	if (running)
 		corepmu_start_cpu(cpuc);
 }
 

@@ -108,6 +108,37 @@ static noinline void enable_for_readers(struct corepmu_cpu *cpuc)
 		corepmu_start_cpu(cpuc);
 }
 
+/**
+ * corepmu_pause_cpu() - stop this CPU's PMU if it is running
+ * @cpuc: this CPU's state
+ *
+ * IRQs off.
+ *
+ * Return: true if the PMU was running, for corepmu_resume_cpu()
+ */
+noinline bool corepmu_pause_cpu(struct corepmu_cpu *cpuc)
+{
+	bool running = cpuc->running;
+
+	if (running)
+		corepmu_stop_cpu(cpuc);
+
+	return running;
+}
+
+/**
+ * corepmu_resume_cpu() - start this CPU's PMU if it is to run
+ * @cpuc: this CPU's state
+ * @running: the PMU is to run; after corepmu_pause_cpu(), what that function has returned
+ *
+ * IRQs off.
+ */
+noinline void corepmu_resume_cpu(struct corepmu_cpu *cpuc, bool running)
+{
+	if (running)
+		corepmu_start_cpu(cpuc);
+}
+
 static void corepmu_enable(struct pmu *pmu)
 {
 	struct corepmu_cpu *cpuc = this_cpu_ptr(to_corepmu(pmu)->cpu);
@@ -206,16 +237,11 @@ static __always_inline void remove_active(struct corepmu_cpu *cpuc, u64 counters
 		atomic64_andnot(counters, (atomic64_t *)&cpuc->active);
 }
 
-static noinline void restart_cpu(struct corepmu_cpu *cpuc)
-{
-	corepmu_start_cpu(cpuc);
-}
-
 static __always_inline void active_changed(struct corepmu_cpu *cpuc)
 {
 	/* Perf core usually disables the PMU around start() and stop(). */
 	if (unlikely(cpuc->running))
-		restart_cpu(cpuc);
+		corepmu_resume_cpu(cpuc, true);
 }
 
 /*

@@ -23,9 +23,7 @@ static void corepmu_power_down(struct corepmu_cpu *cpuc)
 {
 	u64 active = cpuc->active;
 
-	if (cpuc->running)
-		corepmu_stop_cpu(cpuc);
-
+	corepmu_pause_cpu(cpuc);
 	cpuc->suspended = active;
 	for (; active; active &= active - 1) {
 		struct perf_event *event = cpuc->events[__ffs64(active)];
@@ -54,8 +52,7 @@ static void corepmu_power_up(struct corepmu_cpu *cpuc)
 	}
 	cpuc->suspended = 0;
 
-	if (cpuc->used)
-		corepmu_start_cpu(cpuc);
+	corepmu_resume_cpu(cpuc, cpuc->used);
 }
 
 /**
@@ -85,8 +82,7 @@ void corepmu_power_lost(struct corepmu_cpu *cpuc)
 		static_call(corepmu_place_event)(cpuc, hwc, local64_read(&hwc->prev_count) &
 						 corepmu_hw_value_mask(hwc));
 	}
-	if (running)
-		corepmu_start_cpu(cpuc);
+	corepmu_resume_cpu(cpuc, running);
 }
 
 /**

@@ -375,16 +375,14 @@ static void x86_update(struct corepmu_cpu *cpuc, struct perf_event *event)
  */
 static noinline void read_recorded(struct corepmu_cpu *cpuc, struct perf_event *event)
 {
-	bool resume = cpuc->running;
+	bool running;
 
 	if (x86_pebs_shows_record())
 		return;
-	if (resume)
-		corepmu_stop_cpu(cpuc);
+	running = corepmu_pause_cpu(cpuc);
 	x86_pebs_drain_recorded(cpuc);
 	update_otherwise(cpuc, event, true);
-	if (resume)
-		corepmu_start_cpu(cpuc);
+	corepmu_resume_cpu(cpuc, running);
 }
 
 static void x86_update_nmi_safe(struct corepmu_cpu *cpuc, struct perf_event *event)

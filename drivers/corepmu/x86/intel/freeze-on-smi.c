@@ -66,12 +66,9 @@ static void apply(void *unused)
 		return;
 	cpuc = this_cpu_ptr(pmu->cpu);
 	/* Stop the PMU: an NMI between the read and the write would lose its change of the MSR. */
-	running = cpuc->running;
-	if (running)
-		corepmu_stop_cpu(cpuc);
+	running = corepmu_pause_cpu(cpuc);
 	x86_freeze_on_smi_reset(cpuc);
-	if (running)
-		corepmu_start_cpu(cpuc);
+	corepmu_resume_cpu(cpuc, running);
 }
 
 static ssize_t freeze_on_smi_show(struct device *dev, struct device_attribute *attr, char *page)

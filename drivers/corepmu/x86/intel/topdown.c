@@ -232,7 +232,7 @@ static void update_all(struct corepmu_cpu *cpuc, u64 members, bool leaving)
 {
 	struct perf_event *slots = cpuc->events[SLOTS_COUNTER];
 	struct topdown *t = this_cpu_ptr(&topdown);
-	bool running = cpuc->running;
+	bool running;
 
 	if (!slots || t->busy)
 		return;
@@ -240,11 +240,9 @@ static void update_all(struct corepmu_cpu *cpuc, u64 members, bool leaving)
 	t->busy = true;
 	barrier();
 	/* Stop the PMU, so that both registers are read at the same number of slots. */
-	if (running)
-		corepmu_stop_cpu(cpuc);
+	running = corepmu_pause_cpu(cpuc);
 	update_members(cpuc, slots, members & metrics_of(cpuc), leaving);
-	if (running)
-		corepmu_start_cpu(cpuc);
+	corepmu_resume_cpu(cpuc, running);
 	barrier();
 	t->busy = false;
 }

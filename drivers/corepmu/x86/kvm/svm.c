@@ -53,18 +53,15 @@ static void svm_change(bool on)
 	struct corepmu *pmu = x86_this_pmu();
 	struct corepmu_cpu *cpuc;
 	unsigned long flags;
-	bool resume;
+	bool running;
 
 	local_irq_save(flags);
 	this_cpu_write(x86_select_masked, on ? 0 : EVNTSEL_AMD_HOSTONLY);
 	if (pmu && x86_is_reserved()) {
 		cpuc = this_cpu_ptr(pmu->cpu);
-		resume = cpuc->running;
-		if (resume)
-			corepmu_stop_cpu(cpuc);
+		running = corepmu_pause_cpu(cpuc);
 		x86_rewrite_selections(cpuc);
-		if (resume)
-			corepmu_start_cpu(cpuc);
+		corepmu_resume_cpu(cpuc, running);
 	}
 	local_irq_restore(flags);
 }

@@ -133,10 +133,8 @@ void x86_vmx_restart_pebs(bool on)
 	this_cpu_write(x86_vmx_is_enabling, on);
 	if (pmu && x86_is_reserved()) {
 		cpuc = this_cpu_ptr(pmu->cpu);
-		if (cpuc->running && corepmu_uses(cpuc, COREPMU_FEATURE_PRECISE)) {
-			corepmu_stop_cpu(cpuc);
-			corepmu_start_cpu(cpuc);
-		}
+		if (corepmu_uses(cpuc, COREPMU_FEATURE_PRECISE))
+			corepmu_resume_cpu(cpuc, corepmu_pause_cpu(cpuc));
 	}
 	local_irq_restore(flags);
 }
