@@ -26,6 +26,7 @@
 #include "pmu/count.h"
 #include "pmu/deliver.h"
 #include "pmu/stats.h"
+#include "pmu/trail.h"
 #include "pmu/unknown.h"
 
 const char *const plugin_name = "arm64-pmu";
@@ -281,7 +282,7 @@ int qemu_plugin_install(qemu_plugin_id_t id, const struct qemu_info *info,
 		return 1;
 
 	arm64_count_init(reached, needs, print_stats);
-	arm64_branch_init();
+	trail_init();
 	arm64_deliver_init(pmus);
 	if (pmu_qemu_block_snapshots() || plugin_on_vcpu_init(id, info, vcpu_init) ||
 	    arm64_qemu_hook(&hooks))

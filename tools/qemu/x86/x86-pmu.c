@@ -22,6 +22,7 @@
 #include "pmu/count.h"
 #include "pmu/deliver.h"
 #include "pmu/stats.h"
+#include "pmu/trail.h"
 #include "pmu/unknown.h"
 #include "x86/cpu/branch.h"
 #include "x86/cpu/count.h"
@@ -356,7 +357,7 @@ int qemu_plugin_install(qemu_plugin_id_t id, const struct qemu_info *info,
 		return 1;
 
 	x86_count_init(reached, needs, print_stats);
-	x86_branch_init();
+	trail_init();
 	x86_step_init(&step_hooks);
 	if (pmu_qemu_block_snapshots() || plugin_on_vcpu_init(id, info, vcpu_init) ||
 	    x86_qemu_hook(&hooks))

@@ -11,7 +11,6 @@
 #include "arm64/brbe/brbe.h"
 #include "arm64/qemu.h"
 
-void arm64_branch_init(void);
 uint64_t arm64_branch_record(unsigned int vcpu, struct arm64_pmu *pmu, unsigned int levels);
 void arm64_branch_flush(unsigned int vcpu);
 void arm64_branch_flush_all(void);

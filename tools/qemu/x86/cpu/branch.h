@@ -11,7 +11,6 @@
 #include "pmu/qemu.h"
 #include "x86/registers/model.h"
 
-void x86_branch_init(void);
 uint64_t x86_branch_record(unsigned int vcpu, struct x86_pmu *pmu, unsigned int rings);
 void x86_branch_flush(unsigned int vcpu);
 void x86_branch_flush_all(void);
