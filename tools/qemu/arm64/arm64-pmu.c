@@ -27,7 +27,6 @@
 #include "pmu/deliver.h"
 #include "pmu/stats.h"
 #include "pmu/trail.h"
-#include "pmu/unknown.h"
 
 const char *const plugin_name = "arm64-pmu";
 

@@ -7,7 +7,7 @@
  */
 #include "common/plugin.h"
 #include "pmu/qemu.h"
-#include "pmu/unknown.h"
+#include "pmu/stats.h"
 
 /* Maximum of different events that are listed for each CPU */
 #define EVENTS_MAX	32

@@ -23,7 +23,6 @@
 #include "pmu/deliver.h"
 #include "pmu/stats.h"
 #include "pmu/trail.h"
-#include "pmu/unknown.h"
 #include "x86/cpu/branch.h"
 #include "x86/cpu/count.h"
 #include "x86/cpu/deliver.h"
