@@ -212,7 +212,8 @@ sources()
 	without '/^\[page: index\]/,/^$/d' '^record: page: index: no stanza of .* says why the answers differ' &&
 		without '/^\[no SIER\]/,/^$/d' 'record: sample: CPU mode of samples of a loop in user space: no stanza' &&
 		without 's/^\[page: index\]/[page: none]/' 'sources\.cfg: \[page: none\] explains no answer' &&
-		without 's/^\tno sample$/\tsample/; s/^\tnone is of.*/\tsample/' '\[no SIER\] explains no answer' || return 1
+		without 's/^\tno sample$/\tsample/' '\[no SIER\] explains no answer with answers = sample' &&
+		without '/^\[no guests\]/,/^answers/ { /^questions/d; /^\t/d }' '\[no guests\] has no questions' || return 1
 	cp tools/validate/record/sources.cfg "$work/tools/validate/record/"
 	"$record" --draw >/dev/null 2>&1
 	expect_true "each answer has a reason" "$record" --check
