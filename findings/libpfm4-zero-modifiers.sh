@@ -70,7 +70,9 @@ int main(void)
 }
 END
 cc -o program program.c -I root/usr/include -L "$lib" -lpfm || { echo 'SKIP: the program does not build'; exit 77; }
-LD_LIBRARY_PATH="$lib" ./program >seen || { echo 'SKIP: libpfm4 does not encode the event here'; exit 77; }
+# Some machines have the modifier h (hypervisor), too.
+LD_LIBRARY_PATH="$lib" ./program >raw || { echo 'SKIP: libpfm4 does not encode the event here'; exit 77; }
+sed 's/:h=0//' raw >seen
 echo '# libpfm4 4.13.0'
 cat seen
 cat >expected <<'END'
