@@ -40,6 +40,8 @@ static void first_periods(u64 frequency)
 	event_disable(fd);
 	for (nr = 0; nr < 6 && ring_next_sample(&ring, &attr, &sample); nr++)
 		answer("%llu", (unsigned long long)(sample.period * 100 / right + 5) / 10 * 10);
+	if (!nr)
+		answer("no sample");
 }
 
 static void samples_at_1000(void)
@@ -59,8 +61,11 @@ static void samples_at_1000(void)
 	count = event_read(fd);
 	ring_drain(&ring, &attr, &sum);
 	answer("about %u samples", (sum.samples + 5) / 10 * 10);
-	answer("the periods' sum is %llu percent of the count",
-	       (unsigned long long)(sum.periods * 100 + count / 2) / count);
+	if (count)
+		answer("the periods' sum is %llu percent of the count",
+		       (unsigned long long)(sum.periods * 100 + count / 2) / count);
+	else
+		answer("the count is 0");
 }
 
 static void half_a_period(void)
