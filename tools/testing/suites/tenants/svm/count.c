@@ -58,7 +58,7 @@ static void check_event(struct machine *m, const struct exclusion *e, const stru
 	attr.exclude_kernel = !level->kernel;
 	attr.exclude_host = e->host;
 	attr.exclude_guest = e->guest;
-	event = cpu_event ? event_open(&attr, -1, 0, -1, 0) : event_open(&attr, 0, -1, -1, 0);
+	event = cpu_event ? open_cpu_event(&attr) : event_open(&attr, 0, -1, -1, 0);
 	if (!expect_true(what, event >= 0))
 		return;
 	/* The first run may fault in the guest's memory. */

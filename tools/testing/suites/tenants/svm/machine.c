@@ -18,6 +18,7 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
+#include "task.h"
 #include "svm.h"
 
 #define MODULES		"/corepmu/kmods/kvm-amd"
@@ -183,6 +184,17 @@ bool run_machine(struct machine *m, unsigned int ring, u32 rounds)
 	} while (ret && errno == EINTR);
 
 	return !ret && m->run->exit_reason == KVM_EXIT_IO;
+}
+
+/**
+ * open_cpu_event() - open an event of one CPU, which then runs this program and its guests
+ * @attr: the event's attributes
+ *
+ * Return: a descriptor or a negative errno
+ */
+int open_cpu_event(struct perf_event_attr *attr)
+{
+	return run_on(0) ? event_open(attr, -1, 0, -1, 0) : -EINVAL;
 }
 
 /**

@@ -84,7 +84,7 @@ static void check_samples(struct machine *m, const struct exclusion *e, bool cpu
 	attr.exclude_guest = e->guest;
 	attr.sample_period = PERIOD;
 	attr.sample_type = PERF_SAMPLE_IP;
-	event = cpu_event ? event_open(&attr, -1, 0, -1, 0) : event_open(&attr, 0, -1, -1, 0);
+	event = cpu_event ? open_cpu_event(&attr) : event_open(&attr, 0, -1, -1, 0);
 	if (!expect_true(what, event >= 0) || ring_map(&ring, event, BUFFER))
 		return;
 	event_enable(event);

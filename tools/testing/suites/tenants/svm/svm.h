@@ -38,6 +38,7 @@ int unload_module(void);
 int open_kvm(void);
 int make_cpu(struct machine *m);
 void end_machine(struct machine *m);
+int open_cpu_event(struct perf_event_attr *attr);
 bool run_machine(struct machine *m, unsigned int ring, u32 rounds);
 void with_machine(void (*test)(struct machine *m));
 
