@@ -107,7 +107,9 @@ static void an_event_that_excludes_the_host_samples_the_guest(struct kunit *test
 
 static void a_precise_event_counts_and_samples_the_host_alone(struct kunit *test)
 {
-	static const char * const names[] = { "intel-pebs-skl", "intel-pebs-icl" };
+	static const char * const names[] = {
+		"intel-pebs-skl", "intel-pebs-icl", "intel-pebs-arch"
+	};
 	unsigned int i;
 
 	for (i = 0; i < ARRAY_SIZE(names); i++) {
@@ -117,7 +119,8 @@ static void a_precise_event_counts_and_samples_the_host_alone(struct kunit *test
 		pebs_model_guests = true;
 		event = open_precise(b, PERF_COUNT_HW_INSTRUCTIONS, 2, 100);
 		KUNIT_ASSERT_EQ(test, fixture_add(event, PERF_EF_START), 0);
-		KUNIT_EXPECT_NE(test, pebs_model()->pebs_enable, 0);
+		KUNIT_EXPECT_NE(test, pebs_model()->pebs_enable |
+				pebs_model()->pebs_cfg_c[event->hw.idx], 0);
 		fixture_forget(b);
 		fixture_run(b, TESTBED_INSTRUCTIONS, 95);
 		run_guest(b);
