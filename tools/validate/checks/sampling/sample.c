@@ -421,7 +421,7 @@ static void long_period(void)
 }
 
 static const struct check checks[] = {
-	{ "sample", "a sample every 1000003", PERIODS, period_long, NEED_SAMPLING, ON_USER |
+	{ "sample", "a sample every 1000003", PERIODS, period_long, NEED_SAMPLING, ON_MODES |
 	  ON_OVERFLOWS },
 	{ "sample", "a sample every 100000", PERIODS, period_middle, NEED_SAMPLING, ON_USER },
 	{ "sample", "a sample every 20011", PERIODS, period_short, NEED_SAMPLING, ON_USER |

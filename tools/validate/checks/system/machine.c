@@ -322,7 +322,8 @@ static const struct check checks[] = {
 	{ "machine", "a task that migrates and is sampled", COUNTED, migrates_sampling,
 	  NEED_CPUS | NEED_SAMPLING },
 	{ "machine", "events of other CPUs", CPU_WIDE, other_cpus, NEED_CPUS | NEED_CPU_WIDE },
-	{ "machine", "opened and closed by eight threads", COUNTED, many_threads, 0, ON_USER },
+	{ "machine", "opened and closed by eight threads", COUNTED, many_threads, 0, ON_USER |
+	  ON_COUNTERS },
 	{ "machine", "closed in a storm", COUNTED, closed_in_a_storm, NEED_SAMPLING, ON_USER },
 	{ "machine", "a CPU goes off line and comes back", COUNTED, cpu_goes_away, NEED_CPUS |
 	  NEED_CPU_WIDE | NEED_DISRUPT },

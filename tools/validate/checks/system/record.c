@@ -301,7 +301,7 @@ static const struct check checks[] = {
 	  read_of_child, NEED_SAMPLING | NEED_CPU_WIDE },
 	{ "field", "CODE_PAGE_SIZE and DATA_PAGE_SIZE",
 	  MAN "\"Records page size of ip like in PERF_SAMPLE_IP.\", \"Records page size of data like in PERF_SAMPLE_ADDR.\"",
-	  page_sizes, NEED_SAMPLING, ON_USER | ON_OVERFLOWS | ON_FIRST },
+	  page_sizes, NEED_SAMPLING, ON_MODES | ON_OVERFLOWS | ON_FIRST },
 	{ "field", "sample_max_stack",
 	  MAN "\"When sample_type includes PERF_SAMPLE_CALLCHAIN, this field specifies how many stack frames to report when generating the callchain.\"",
 	  short_chains, NEED_SAMPLING, ON_USER | ON_OVERFLOWS },
