@@ -237,6 +237,8 @@ static void remove_on_exec(void)
 	if (pipe(pipes))
 		return;
 	pid = fork();
+	if (pid < 0)
+		return answer_error("fork(2) fails:", -errno);
 	if (!pid) {
 		if (read(pipes[0], &go, 1) != 1 || !freopen("/dev/null", "w", stdout))
 			_exit(1);

@@ -220,6 +220,8 @@ static void look(const struct observation *observation)
 		len += more;
 	close(pipes[0]);
 	text[len] = '\0';
+	if (pid < 0)
+		return answer_error("fork(2) fails:", -errno);
 	waitpid(pid, &status, 0);
 	kill(-pid, SIGKILL);
 	if (WIFSIGNALED(status))
