@@ -129,11 +129,15 @@ static void keep_busy(bool start)
 	}
 }
 
-/* Twice as many events as counters, of a task that moves from CPU to CPU */
-static void move_in_turns(void)
+/*
+ * Twice as many events as counters, of a task that moves from CPU to CPU; @others: events that take
+ * counters from them
+ */
+static void move_in_turns(int others)
 {
-	int fds[MANY], nr = 2 * pmu.group < MANY ? 2 * pmu.group : MANY, i;
+	int fds[MANY], nr = 2 * pmu.group < MANY ? 2 * pmu.group : MANY, ran = 0, i;
 	struct event_times last[MANY] = { 0 };
+	int least = (int)pmu.group > others ? pmu.group - others : 1;
 	u64 sum = 0;
 
 	for (i = 0; i < nr; i++)
@@ -144,16 +148,19 @@ static void move_in_turns(void)
 		if (!advance(fds, last, nr))
 			break;
 	}
-	for (i = 0; i < nr; i++)
+	for (i = 0; i < nr; i++) {
 		sum += last[i].count;
+		ran += last[i].running > 0;
+	}
 	expect_range("instructions of all events", LOOP_INSNS * 30000, INT64_MAX, sum);
+	expect_range("events that had a turn", least, nr, ran);
 	close_all(fds, nr);
 }
 
 static void turns_move(void)
 {
 	nr_cpus = usable_cpus(cpus, MAX_CPUS);
-	move_in_turns();
+	move_in_turns(0);
 }
 
 /* Events of CPUs are scheduled before those of tasks. */
@@ -170,7 +177,7 @@ static void turns_beside_cpus(void)
 				     KERNEL_TOO | (i < nr_cpus ? SAMPLES : 0));
 	keep_busy(true);
 	for (i = 0; i < 5; i++) {
-		move_in_turns();
+		move_in_turns(CROWD);
 		advance(fds, last, CROWD * nr_cpus);
 	}
 	keep_busy(false);
