@@ -2,14 +2,14 @@
 # SPDX-License-Identifier: GPL-2.0
 #
 # cpuid 20230120 (Debian 12: cpuid 20230120-1) says that Intel CPUs before Ice Lake lack their fixed counters of
-# instructions, cycles and reference cycles. So do guests of KVM, whose virtual PMU has version 2. There is no message:
+# instructions, cycles and reference cycles. It says the same of KVM guests, with version 2. No warning:
 #
 # - Leaf 0xa of a Skylake CPU, which has three fixed counters, becomes "fixed counter 0 supported = false", and the
 #   same for 1 and 2. Some lines below "number of contiguous fixed counters = 0x3" is right.
 # - On Ice Lake the same lines are right: there the leaf has a bit for each counter as well.
 #
 # Cause: ECX of leaf 0xa, a bit for each fixed counter, exists from version 5 on; before it is reserved, and 0. Intel's
-# manual (volume 2, CPUID) says that counter i is supported if ECX[i] is set or EDX[4:0] is above i. cpuid reads ECX.
+# manual (volume 2, CPUID) says that counter i is supported if ECX[i] is set or EDX[4:0] is above i. cpuid reads ECX only.
 #
 # The script has cpuid decode what it prints on such CPUs with --raw; no CPU of Intel is needed. It needs Debian 12's
 # archive. Status: 0 if the program behaves as described, 1 if not, 77 if it cannot be tested.

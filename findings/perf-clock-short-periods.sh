@@ -4,9 +4,9 @@
 # perf record of perf 6.1 (Debian 12: linux-perf 6.1) accepts periods of cpu-clock and task-clock that Linux does not
 # use, and perf report shows a tenth of the CPU time or less. There is no message:
 #
-# - A period is in nanoseconds. With a period of 1000 a sample comes at most each 10000 ns, and still says PERIOD 1000.
+# - A period is in nanoseconds. With a period of 1000 a sample comes at most every 10000 ns, and still says PERIOD 1000.
 #   The "Event count" of perf report, the sum of the periods, is at most a tenth of the time that the task ran.
-# - Two clocks of one run, with periods of 1000 and 100000, differ by that factor. `perf stat' has the whole time.
+# - Two clocks of one run, with periods of 1000 and 100000, differ tenfold. `perf stat' shows the whole time.
 # - The time is not in lost samples either: perf report says that none is lost.
 #
 # Cause: perf_swevent_start_hrtimer() and perf_swevent_hrtimer() of the kernel's kernel/events/core.c (Linux 6.12) set

@@ -313,7 +313,7 @@ static void branch_not_before_other_event(struct kunit *test)
 	fixture_close(other);
 }
 
-/* Nor are records from before the switch read before the PMU starts again. */
+/* While the PMU is stopped, no records from before the switch are read. */
 static void branch_not_before_start(struct kunit *test)
 {
 	struct fixture *b = test->priv;

@@ -10,7 +10,7 @@
  * So the driver measures the rate and sets the period that perf core starts from. Until the rate
  * is known, each overflow is a probe, which emits no sample.
  *
- * An event's first sample comes as soon as the rate is known, and shows the few counts so far. So
+ * An event's first sample comes soon after the rate is known, and shows the few counts so far. So
  * a task has a sample even if it ends within the first period; with an event for each CPU, it has
  * one for each CPU that it runs on. Children are many: each child's first sample is due after a
  * different part of the period, and children without a sample are represented by the others.
@@ -207,9 +207,9 @@ static u64 known_period(const struct perf_event *event, u64 running)
 }
 
 /*
- * Check whether an event's first sample is due. If so, set the event's period, and what the sample
- * shows: the counts so far. But a child's first sample stands for a whole period, since other
- * children end without a sample.
+ * Return false if an event's first sample is not due. At the end of a period, set the event's
+ * period and what the sample shows: the counts so far. But a child's first sample stands for a
+ * whole period, since other children end without a sample.
  */
 static bool begin_first_sample(struct perf_event *event)
 {

@@ -129,7 +129,7 @@ noinline bool corepmu_pause_cpu(struct corepmu_cpu *cpuc)
 /**
  * corepmu_resume_cpu() - start this CPU's PMU if it is to run
  * @cpuc: this CPU's state
- * @running: the PMU is to run; after corepmu_pause_cpu(), what that function has returned
+ * @running: start the PMU; after corepmu_pause_cpu(), its return value
  *
  * IRQs off.
  */

@@ -48,8 +48,8 @@ void trail_set_heads(struct trail *t, unsigned int levels)
 /**
  * trail_take() - take the noted branches that are to be recorded
  * @t: the trail; it has no noted branches then
- * @types: bitmaps of the types of branches to record, that do not end in the kernel, and that do
- * @taken: set to the branches, at most TRAIL_PASSED_MAX; one entry more is overwritten
+ * @types: types to record, bitmaps: [0] of branches to user space, [1] to the kernel
+ * @taken: set to the branches; an array of TRAIL_PASSED_MAX + 1
  *
  * The loop has no "if" on a branch of the guest: the host would mispredict it.
  *
@@ -115,7 +115,7 @@ void trail_gen_branch(struct qemu_plugin_tb *tb, struct qemu_plugin_insn *at,
 }
 
 /**
- * trail_any() - return the slot that is not 0 if blocks of any level call back
+ * trail_any() - return the slot with the bitmap of levels whose blocks call back
  */
 struct plugin_slot trail_any(void)
 {

@@ -24,11 +24,11 @@
 #define TRAIL_KNOWN_SHIFT	34	/* reported if trail.known has one of these bits */
 #define TRAIL_PREDICTOR_SHIFT	40	/* index in struct count_predictor */
 #define TRAIL_PREDICTOR		UINT64_C(0x7ff)
-#define TRAIL_LEVEL_SHIFT	56	/* x86: of the target, set once that is known */
+#define TRAIL_LEVEL_SHIFT	56	/* arm64: of the branch; x86: of the target, set at the next block */
 #define TRAIL_LEVEL		UINT64_C(3)
 #define TRAIL_KERNEL_SHIFT	62	/* the target is in the kernel; x86 only */
 
-/* A bit of trail.known above the levels, always set */
+/* A bit of trail.known above the levels, set once records are on */
 #define TRAIL_ALWAYS		(1u << COUNT_LEVELS_MAX)
 #define TRAIL_ALL_LEVELS	(TRAIL_ALWAYS - 1)
 
@@ -38,7 +38,7 @@
 /**
  * struct trail_score - the fields of a vCPU that generated code reads and writes
  * @heads: by level: the starts of blocks at this level call back
- * @any: the starts of blocks at any level call back
+ * @any: bitmap of the levels with blocks that call back
  * @pending: the branch that began last, 0 once it is handled
  * @unused: see PMU_SCORE_SIZE()
  */
@@ -52,7 +52,7 @@ struct trail_score {
 PMU_SCORE_SIZE(struct trail_score);
 
 /**
- * struct trail_passed - a branch that a block has noted; it may not be taken
+ * struct trail_passed - a branch that a block has noted, taken or not
  * @pending: the pending branch
  * @from: address of the branch
  * @to: address of the instruction executed after the branch

@@ -199,14 +199,14 @@ static unsigned int modrm_size(const struct insn *insn, unsigned int offset)
 	return size + (mod == 1 ? 1 : mod == 2 ? 4 : 0);
 }
 
-/* Operands of an instruction that the CPU may fuse with a branch */
+/* Flags of an opcode: the CPU may fuse it with a branch; its operands */
 #define FUSES			BIT(0)
 #define HAS_MODRM		BIT(1)
 #define HAS_IMM8		BIT(2)
 /* An immediate value of the operands' size, at most four bytes */
 #define HAS_IMM			BIT(3)
 
-/* The six forms of a row of ALU instructions, the first half of the opcode map */
+/* The six forms of an ALU instruction, in opcodes 0x00 to 0x3f */
 #define ALU_ROW(opcode)							\
 	[(opcode) ... (opcode) + 3]	= FUSES | HAS_MODRM,		\
 	[(opcode) + 4]			= FUSES | HAS_IMM8,		\

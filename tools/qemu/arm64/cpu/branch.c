@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Report each branch that an arm64 vCPU takes to the PMU: what depends on the architecture. The rest is
- * in pmu/trail.c.
+ * Report taken branches of arm64 vCPUs to the PMU. The part that architectures share is in pmu/trail.c.
  *
  * If a level's branches are not reported, its blocks do not call back, except for the block that an
  * exception returns to. QEMU's function that delivers exceptions reports them.

@@ -76,7 +76,7 @@ static const struct run runs[] = {
 	GENERIC("cycles of a child", CPU_CYCLES, .child = true),
 };
 
-/* The first so many runs are repeated with a short task. */
+/* Number of runs, from the first, that are repeated with a short task */
 #define SHORT_RUNS	4
 
 static const u64 rates[] = { 50, 100, 250, 1000, 4000 };

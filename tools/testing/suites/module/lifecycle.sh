@@ -64,8 +64,8 @@ says_what_it_is()
 		expect_equal "lines in the kernel's log" 1 "$(echo "$said" | wc -l)"
 }
 
-# Print the objects in use of the kernel's general caches. With slub_debug=F no CPU holds a slab of
-# them, all of whose objects /proc/slabinfo would count.
+# Print the objects in use of the kernel's general caches. /proc/slabinfo counts all objects of a
+# slab that a CPU holds; with slub_debug=F no CPU holds one.
 objects_in_use()
 {
 	awk '/^kmalloc-/ { sum += $2 } END { print sum }' /proc/slabinfo

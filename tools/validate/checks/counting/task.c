@@ -290,7 +290,7 @@ static void removed_on_exec(void)
 	close(fd);
 }
 
-/* Children with a sampling event execute another program, on any CPU. */
+/* Children execute another program, on any CPU. Some events are removed there. */
 static void samples_over_exec(void)
 {
 	const unsigned long iterations = 20000;

@@ -55,7 +55,7 @@ static bool advance(const int *fds, struct event_times *last, int nr)
 		if (!event_read_times(fds[i], &now) ||
 		    !expect_or_say(now.count >= last[i].count && now.enabled >= last[i].enabled &&
 				   now.running >= last[i].running && now.running <= now.enabled,
-				   "expected a count and its times to advance, got %llu/%llu/%llu after %llu/%llu/%llu",
+				   "count or time decreased, or running > enabled: got %llu/%llu/%llu after %llu/%llu/%llu",
 				   (unsigned long long)now.count, (unsigned long long)now.enabled,
 				   (unsigned long long)now.running,
 				   (unsigned long long)last[i].count,
@@ -88,7 +88,7 @@ static void expect_each_cpu_counts(void)
 	}
 }
 
-/* Run @work in @nr threads. Each gets its number, and returns how many of its reads were wrong. */
+/* Run @work in @nr threads. Each gets its number, and returns its number of errors. */
 static void run_threads(void *(*work)(void *), unsigned long nr)
 {
 	pthread_t threads[MAX_CPUS];
@@ -99,7 +99,7 @@ static void run_threads(void *(*work)(void *), unsigned long nr)
 		pthread_create(&threads[i], NULL, work, (void *)i);
 	for (i = 0; i < nr; i++) {
 		pthread_join(threads[i], &wrong);
-		expect_eq("wrong reads of a thread", 0, (long)wrong);
+		expect_eq("errors of a thread", 0, (long)wrong);
 	}
 }
 
@@ -163,7 +163,7 @@ static void turns_move(void)
 	move_in_turns(0);
 }
 
-/* Events of CPUs are scheduled before those of tasks. */
+/* Events of each CPU, which perf core schedules before events of tasks */
 #define CROWD	2
 
 static void turns_beside_cpus(void)
