@@ -35,23 +35,27 @@ package()
 	dpkg-deb --root-owner-group -b "$dir" "$archive/pool/${name}_${version}_$arch.deb" >/dev/null
 }
 
+# The suite of packages that are not in the release's own, by name
+declare -A suite_of=()
+
 # lists RELEASE ARCH...: write package lists with the archive's present packages. Lists of each call are a
 # second newer than those before: apt keeps a list that is not newer, in whole seconds.
 lists_time=$(($(date +%s) - 1000))
 lists()
 {
-	local release=$1 suite arch file dir
+	local release=$1 suite arch file name dir
 
 	shift
 	lists_time=$((lists_time + 1))
-	for suite in "$release" "$release-updates" "$release-backports"; do
+	for suite in "$release" "$release-updates" "$release-backports" "$release-security"; do
 		for arch; do
 			dir=$archive/dists/$suite/main/binary-$arch
 			mkdir -p "$dir"
 			: >"$dir/Packages"
-			[ "$suite" = "$release" ] || continue
 			for file in "$archive/pool"/*_"$arch".deb "$archive/pool"/*_all.deb; do
 				[ -e "$file" ] || continue
+				name=${file##*/}
+				[ "${suite_of[${name%%_*}]:-$release}" = "$suite" ] || continue
 				dpkg-deb -f "$file"
 				echo "Filename: pool/${file##*/}"
 				echo "Size: $(stat -c %s "$file")"
@@ -131,6 +135,20 @@ rm -rf "$archive/pool"/linux-image-* "$cache/kernels" "$cache/debs"
 get riscv64
 [ $status -ne 0 ] && said 'no version of the kernel 6.12 for riscv64 with all its packages'
 result "an archive without any complete version is reported"
+
+# Every suite may have the newest kernel. The security archive has its own line in the sources.
+echo "deb file:$archive trixie-security main" >>"$work/sources.list"
+patch=8
+for suite in trixie trixie-updates trixie-backports trixie-security; do
+	patch=$((patch + 1))
+	package "linux-image-6.12.$patch-riscv64" "6.12.$patch-1" riscv64 "" \
+		"boot/vmlinux-6.12.$patch" "boot/config-6.12.$patch"
+	suite_of[linux-image-6.12.$patch-riscv64]=$suite
+	lists trixie riscv64
+	get riscv64
+	[ $status -eq 0 ] && [ "$release" = "6.12.$patch-riscv64" ]
+	result "a refresh (make update) finds the newest kernel in $suite"
+done
 
 # An architecture with modules, whether or not it is this machine's
 rm -rf "$archive"
