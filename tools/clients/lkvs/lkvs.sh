@@ -111,12 +111,13 @@ counts()
 	$STOCK_PERF stat -x, -e "$1" -a sleep 1 2>&1 | awk -F, '$1 + 0 > 0 { found = 1 } END { exit !found }'
 }
 
-# Print how many instructions a busy CPU has in 100 cycles.
+# Print how many instructions a busy CPU has in 100 cycles. With the built-in driver of a hybrid
+# machine perf has a line for each PMU; "<not counted>" is 0.
 instructions_per_100_cycles()
 {
 	$STOCK_PERF stat -x, -e instructions,cycles timeout 1 yes 2>&1 >/dev/null | awk -F, '
-		$3 ~ /instructions/ { instructions = $1 }
-		$3 ~ /cycles/ { cycles = $1 }
+		$3 ~ /instructions/ { instructions += $1 }
+		$3 ~ /cycles/ { cycles += $1 }
 		END { print cycles ? int(100 * instructions / cycles) : 0 }'
 }
 
