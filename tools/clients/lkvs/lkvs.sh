@@ -148,7 +148,7 @@ lacks()
 	acr_*) cpuid 23 0 a 2 || echo "no auto counter reload" ;;
 	esac
 	case $2 in
-	umask2 | zbit)
+	counting | counting_multi | umask2 | zbit)
 		[ -e "$DEVICES/cpu" ] || echo "the script has no events for a hybrid machine's PMUs"
 		;;
 	esac
