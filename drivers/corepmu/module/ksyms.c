@@ -78,13 +78,14 @@ static void __corepmu_init corepmu_resolve_for_trace(void)
 
 /*
  * Find the functions of the PMU intel_bts. Before Linux 6.16 that PMU does not exist without the
- * built-in driver.
+ * built-in driver. The change that removed this dependency ("perf/x86/intel: Decouple BTS
+ * initialization from PEBS initialization") renamed intel_ds_init() to intel_pebs_init().
  */
 static void __corepmu_init corepmu_resolve_for_bts(void)
 {
 	unsigned long interrupt, off, on;
 
-	if (!COMPAT_HAVE_BTS_ALONE)
+	if (!corepmu_find_symbol("intel_pebs_init"))
 		return;
 	interrupt = corepmu_find_symbol("intel_bts_interrupt");
 	off = corepmu_find_symbol("intel_bts_disable_local");
