@@ -75,6 +75,26 @@ record_branches()
 		"$(percent_of '0x[0-9a-f]+/0x[0-9a-f]+/[PM]/')"
 }
 
+# Print the number of overflow interrupts so far.
+interrupts()
+{
+	awk '$1 == "PMI:" { for (i = 2; $i ~ /^[0-9]+$/; i++) n += $i }
+		END { print n + 0 }' /proc/interrupts
+}
+
+# Large PEBS: an interrupt brings many records. For events of a whole CPU this needs Linux 7.3,
+# where perf core notifies the driver of every task switch.
+record_cpus()
+{
+	before=$(interrupts)
+	record instructions:upp -a -c 100007 || return 1
+	taken=$(($(interrupts) - before))
+	case $(uname -r) in
+	6.* | 7.[0-2].*) expect_range "interrupts of $samples samples" "$samples" 1000000 $taken ;;
+	*) expect_range "interrupts of $samples samples" 0 $((samples / 10)) $taken ;;
+	esac
+}
+
 record_registers()
 {
 	record instructions:upp -c 95339 --intr-regs=ax,xmm0 || return 1
@@ -144,12 +164,13 @@ c2c()
 		expect_says "perf c2c report" 'Store Operations +: +[1-9]' "$said"
 }
 
-plan 12
+plan 13
 loads=$PMU/event=0xd0,umask=0x81/upp
 slow_loads=$PMU/mem-loads,ldlat=3/upp
 check "perf record -e cycles:pp" record_workload cycles:pp 2
 check "perf record -e instructions:ppp" record_workload instructions:ppp 3
 check "perf record -b -e cycles:upp" record_branches
+check "perf record -a: one interrupt for many records from Linux 7.3 on" record_cpus
 check "perf record --intr-regs=ax,xmm0" record_registers
 check "perf record -d" record_addresses
 check "perf record --phys-data" record_physical
