@@ -325,6 +325,51 @@ static void pmu_moves_stopped(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, fixture_add(second, PERF_EF_START), -EAGAIN);
 }
 
+/* Mark the event as throttled, as perf_event_throttle() in kernel/events/core.c does. */
+static void throttle(struct fixture *b, struct perf_event *event)
+{
+	event->hw.interrupts = U64_MAX;
+}
+
+/*
+ * An event has an overflow that no interrupt has reported when the event moves. Perf core throttles
+ * the event in its late sample: the event moves and stays stopped until perf core starts it.
+ */
+static void pmu_moves_throttled(struct kunit *test)
+{
+	struct fixture *b = test->priv;
+	struct perf_event *mover, *first;
+
+	mover = fixture_event(b, PERF_COUNT_HW_CPU_CYCLES, 1000);
+	first = fixture_event(b, PERF_COUNT_HW_CPU_CYCLES, 0);
+	corepmu_hw_set_counters(&first->hw,
+				BIT_ULL(corepmu_first_choice(corepmu_hw_counters(&mover->hw))));
+	KUNIT_ASSERT_EQ(test, fixture_add(mover, PERF_EF_START), 0);
+	b->testbed->ops->hold(true);
+	fixture_run(b, TESTBED_CYCLES, 1010);
+	KUNIT_EXPECT_EQ(test, b->nr_samples, 0);
+	b->on_sample = throttle;
+	KUNIT_EXPECT_EQ(test, fixture_add(first, PERF_EF_START), 0);
+	b->on_sample = NULL;
+	b->testbed->ops->hold(false);
+
+	KUNIT_EXPECT_NE(test, mover->hw.idx, first->hw.idx);
+	KUNIT_EXPECT_EQ(test, b->nr_samples, 1);
+	KUNIT_EXPECT_TRUE(test, mover->hw.state & PERF_HES_STOPPED);
+	fixture_run(b, TESTBED_CYCLES, 500);
+	KUNIT_EXPECT_EQ(test, fixture_read(mover), 1010);
+
+	/* A tick ends the throttling: perf_event_unthrottle() */
+	mover->hw.interrupts = 0;
+	fixture_start_event(mover, 0);
+	fixture_run(b, TESTBED_CYCLES, 989);
+	KUNIT_EXPECT_EQ(test, b->nr_samples, 1);
+	fixture_run(b, TESTBED_CYCLES, 1);
+	KUNIT_EXPECT_EQ(test, b->nr_samples, 2);
+	KUNIT_EXPECT_EQ(test, fixture_read(mover), 2000);
+	KUNIT_EXPECT_EQ(test, fixture_read(first), 1490);
+}
+
 /* A group that can never be placed is rejected at open; other groups are not. */
 static void pmu_groups(struct kunit *test)
 {
@@ -549,6 +594,7 @@ static struct kunit_case pmu_cases[] = {
 	KUNIT_CASE_PARAM(pmu_fills_up, testbed_gen_params),
 	KUNIT_CASE_PARAM(pmu_moves, cycle_counter_gen_params),
 	KUNIT_CASE_PARAM(pmu_moves_stopped, testbed_gen_params),
+	KUNIT_CASE_PARAM(pmu_moves_throttled, testbed_gen_params),
 	KUNIT_CASE_PARAM(pmu_groups, testbed_gen_params),
 	KUNIT_CASE_PARAM(pmu_refuses, testbed_gen_params),
 	KUNIT_CASE_PARAM(pmu_types, testbed_gen_params),
