@@ -6,6 +6,7 @@
 #define _COREPMU_OVERFLOW_H
 
 #include <linux/compiler.h>
+#include <linux/limits.h>
 #include <linux/perf_event.h>
 #include <linux/sched/clock.h>
 #include <linux/static_call.h>
@@ -90,6 +91,15 @@ static inline bool corepmu_aux_has_stopped(const struct perf_event *event)
 
 	return unlikely(aux) && (event->attr.sample_type & PERF_SAMPLE_AUX) &&
 	       READ_ONCE(aux->state) != PERF_EVENT_STATE_ACTIVE;
+}
+
+/*
+ * Check whether perf core has throttled the event: MAX_INTERRUPTS in kernel/events/core.c. Perf
+ * core starts the event again in a tick.
+ */
+static inline bool corepmu_is_throttled(const struct perf_event *event)
+{
+	return event->hw.interrupts == U64_MAX;
 }
 
 /* core/overflow.c */

@@ -9,6 +9,8 @@
 #include <linux/perf_event.h>
 #include <linux/prandom.h>
 
+#include <corepmu/module.h>
+
 #include "fixture/testbed.h"
 #include "fixture/stride.h"
 
@@ -370,6 +372,33 @@ static void pmu_moves_throttled(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, fixture_read(first), 1490);
 }
 
+/* The same for an event that is stopped because its CPU powers down */
+static void pmu_powers_up_throttled(struct kunit *test)
+{
+	struct fixture *b = test->priv;
+	struct perf_event *event = fixture_sampling(b, PERF_COUNT_HW_CPU_CYCLES, 1000);
+	unsigned long flags;
+
+	b->testbed->ops->hold(true);
+	fixture_run(b, TESTBED_CYCLES, 1010);
+	b->on_sample = throttle;
+	local_irq_save(flags);
+	corepmu_registers_changed(b->cpuc);
+	local_irq_restore(flags);
+	b->on_sample = NULL;
+	b->testbed->ops->hold(false);
+
+	KUNIT_EXPECT_EQ(test, b->nr_samples, 1);
+	KUNIT_EXPECT_TRUE(test, event->hw.state & PERF_HES_STOPPED);
+	fixture_run(b, TESTBED_CYCLES, 500);
+	KUNIT_EXPECT_EQ(test, fixture_read(event), 1010);
+	event->hw.interrupts = 0;
+	fixture_start_event(event, 0);
+	fixture_run(b, TESTBED_CYCLES, 990);
+	KUNIT_EXPECT_EQ(test, b->nr_samples, 2);
+	KUNIT_EXPECT_EQ(test, fixture_read(event), 2000);
+}
+
 /* A group that can never be placed is rejected at open; other groups are not. */
 static void pmu_groups(struct kunit *test)
 {
@@ -595,6 +624,7 @@ static struct kunit_case pmu_cases[] = {
 	KUNIT_CASE_PARAM(pmu_moves, cycle_counter_gen_params),
 	KUNIT_CASE_PARAM(pmu_moves_stopped, testbed_gen_params),
 	KUNIT_CASE_PARAM(pmu_moves_throttled, testbed_gen_params),
+	KUNIT_CASE_PARAM(pmu_powers_up_throttled, testbed_gen_params),
 	KUNIT_CASE_PARAM(pmu_groups, testbed_gen_params),
 	KUNIT_CASE_PARAM(pmu_refuses, testbed_gen_params),
 	KUNIT_CASE_PARAM(pmu_types, testbed_gen_params),

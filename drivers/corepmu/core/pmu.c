@@ -389,15 +389,6 @@ static __always_inline void event_unplace(struct corepmu_cpu *cpuc, struct perf_
 }
 
 /*
- * Check whether perf core has throttled the event: MAX_INTERRUPTS in kernel/events/core.c. Perf
- * core starts the event again in a tick.
- */
-static bool is_throttled(const struct perf_event *event)
-{
-	return event->hw.interrupts == U64_MAX;
-}
-
-/*
  * Find a counter for @event by moving other events. The PMU is stopped. Return the counter, or
  * -EAGAIN if there is no placement of all events.
  */
@@ -449,7 +440,7 @@ static noinline int place_by_moving(struct corepmu_cpu *cpuc, struct perf_event 
 		if (events[i]->hw.flags & COREPMU_EVENT_FEATURES)
 			corepmu_features_moved(cpuc, events[i]);
 		/* Perf core may have throttled the event in the late sample of a stop above. */
-		if ((restart & BIT_ULL(i)) && !is_throttled(events[i]))
+		if ((restart & BIT_ULL(i)) && !corepmu_is_throttled(events[i]))
 			event_resume(cpuc, events[i], counters);
 		corepmu_update_userpage(events[i]);
 	}

@@ -14,6 +14,7 @@
 
 #include <corepmu/counter.h>
 #include <corepmu/module.h>
+#include <corepmu/overflow.h>
 #include <corepmu/pmu.h>
 
 static enum cpuhp_state corepmu_cpuhp_state;
@@ -47,7 +48,8 @@ static void corepmu_power_up(struct corepmu_cpu *cpuc)
 			continue;
 
 		corepmu_counter_place(cpuc, event);
-		if (cpuc->suspended & BIT_ULL(idx))
+		/* Perf core may have throttled the event in a late sample at power-down. */
+		if ((cpuc->suspended & BIT_ULL(idx)) && !corepmu_is_throttled(event))
 			corepmu_event_start(event, 0);
 	}
 	cpuc->suspended = 0;
