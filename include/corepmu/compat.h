@@ -95,7 +95,7 @@
  */
 #if COMPAT_HAVE_PMU_FILTER
 
-#define COMPAT_PMU_OUTLIVES_MODULE		0
+#define COMPAT_PMUS_SHARE_CONTEXT		0
 #define COMPAT_PMU_CAP_HETEROGENEOUS_CPUS	0
 
 static inline void compat_pmu_set_filter(struct pmu *pmu,
@@ -107,7 +107,7 @@ static inline void compat_pmu_set_filter(struct pmu *pmu,
 
 #else /* !COMPAT_HAVE_PMU_FILTER */
 
-#define COMPAT_PMU_OUTLIVES_MODULE		1
+#define COMPAT_PMUS_SHARE_CONTEXT		1
 #define COMPAT_PMU_CAP_HETEROGENEOUS_CPUS	PERF_PMU_CAP_HETEROGENEOUS_CPUS
 
 static inline void compat_pmu_set_filter(struct pmu *pmu,
@@ -140,7 +140,7 @@ static inline void compat_pmu_set_filter(struct pmu *pmu,
  */
 static inline bool compat_sched_task_is_called(const struct pmu *pmu)
 {
-#if COMPAT_PMU_OUTLIVES_MODULE
+#if COMPAT_PMUS_SHARE_CONTEXT
 	return raw_cpu_ptr(pmu->pmu_cpu_context)->ctx.pmu == pmu;
 #else
 	return true;
@@ -168,7 +168,7 @@ extern bool testbed_every_switch;
 #endif
 static inline struct hrtimer *compat_rotation_timer(struct pmu *pmu, int cpu)
 {
-#if COMPAT_PMU_OUTLIVES_MODULE
+#if COMPAT_PMUS_SHARE_CONTEXT
 	return NULL;
 #elif COMPAT_HAVE_CPC_POINTERS
 	return &(*per_cpu_ptr(pmu->cpu_pmu_context, cpu))->hrtimer;

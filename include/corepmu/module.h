@@ -69,7 +69,7 @@ void corepmu_refuse_exit(void);
 int corepmu_self_test(struct corepmu *pmu);
 
 /* module/stale-pmu.c */
-#if COMPAT_PMU_OUTLIVES_MODULE
+#if COMPAT_PMUS_SHARE_CONTEXT
 int corepmu_stale_pmus_init(void);
 void corepmu_stale_pmus_redirect(struct corepmu *pmu);
 bool corepmu_stale_pmus_add(struct corepmu *pmu);

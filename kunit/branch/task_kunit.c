@@ -250,7 +250,7 @@ static void branch_sample_before_sched_out(struct kunit *test)
 {
 	struct fixture *b = test->priv;
 	struct perf_event *event = branch_start(branch_open_stack(b, ANY_USER));
-	unsigned int nr = COMPAT_PMU_OUTLIVES_MODULE ? 0 : 1;
+	unsigned int nr = COMPAT_PMUS_SHARE_CONTEXT ? 0 : 1;
 
 	x86_model_branch(USER, USER_TO, X86_MODEL_COND, 0);
 	current->nvcsw++;

@@ -73,7 +73,7 @@ static bool has_all_notices(const struct corepmu_cpu *cpuc)
 	int idx;
 
 	/* Before 6.2 PMUs share a context. */
-	if (COMPAT_PMU_OUTLIVES_MODULE || !corepmu_branch_is_notified(cpuc->pmu))
+	if (COMPAT_PMUS_SHARE_CONTEXT || !corepmu_branch_is_notified(cpuc->pmu))
 		return false;
 	if (COMPAT_NOTIFIES_EVERY_SWITCH)
 		return true;

@@ -26,7 +26,7 @@
 #include <corepmu/module.h>
 #include <corepmu/pmu.h>
 
-#if COMPAT_PMU_OUTLIVES_MODULE
+#if COMPAT_PMUS_SHARE_CONTEXT
 
 #define REGISTRY_NAME	"corepmu-generations"
 
@@ -143,4 +143,4 @@ bool corepmu_stale_pmus_add(struct corepmu *pmu)
 	return false;
 }
 
-#endif /* COMPAT_PMU_OUTLIVES_MODULE */
+#endif /* COMPAT_PMUS_SHARE_CONTEXT */

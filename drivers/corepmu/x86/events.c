@@ -256,7 +256,7 @@ static bool uses_config1(const struct x86_desc *desc, const struct perf_event_at
 	if ((attr->config2 && !desc->acr_counters) || compat_attr_more_config(attr))
 		return false;
 
-	return !attr->config1 || intel_has_extra_reg(desc, config) ||
+	return !attr->config1 || intel_event_needs_extra_reg(desc, config) ||
 	       x86_topdown_clears(desc, attr, config);
 }
 
@@ -471,13 +471,13 @@ static umode_t x86_format_is_visible(struct kobject *kobj, struct attribute *att
 	if (attr == &format_attr_ldlat.attr.attr)
 		return x86_pebs_has_latency(desc) ? attr->mode : 0;
 	if (attr == &format_attr_offcore_rsp.attr.attr)
-		return intel_has_extra_msr(desc, MSR_OFFCORE_RSP_0) ? attr->mode : 0;
+		return intel_uarch_has_extra_reg(desc, MSR_OFFCORE_RSP_0) ? attr->mode : 0;
 	if (attr == &format_attr_offmodule_rsp.attr.attr)
-		return intel_has_extra_msr(desc, MSR_OMR_0) ? attr->mode : 0;
+		return intel_uarch_has_extra_reg(desc, MSR_OMR_0) ? attr->mode : 0;
 	if (attr == &format_attr_snoop_rsp.attr.attr)
-		return intel_has_extra_msr(desc, MSR_SNOOP_RSP_0) ? attr->mode : 0;
+		return intel_uarch_has_extra_reg(desc, MSR_SNOOP_RSP_0) ? attr->mode : 0;
 	if (attr == &format_attr_frontend.attr.attr)
-		return intel_has_extra_msr(desc, MSR_PEBS_FRONTEND) ? attr->mode : 0;
+		return intel_uarch_has_extra_reg(desc, MSR_PEBS_FRONTEND) ? attr->mode : 0;
 	if (attr == &format_attr_metrics_clear.attr.attr)
 		return desc->metrics_clear ? attr->mode : 0;
 	if (attr == &format_attr_acr_mask.attr.attr)

@@ -459,7 +459,7 @@ static void extra_reg_counts_generic_events(struct kunit *test)
 		KUNIT_EXPECT_EQ_MSG(test, event->hw.extra_reg.config, table[i].value,
 				    "model %#x generic %#x", table[i].model, table[i].generic);
 		code = event->hw.config_base & (EVNTSEL_EVENT | EVNTSEL_UMASK);
-		KUNIT_EXPECT_TRUE(test, intel_has_extra_reg(to_x86(b->pmu), code));
+		KUNIT_EXPECT_TRUE(test, intel_event_needs_extra_reg(to_x86(b->pmu), code));
 	}
 }
 

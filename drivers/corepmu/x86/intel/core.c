@@ -177,7 +177,7 @@ static int refuse_incomplete(const struct x86_desc *desc, u64 config)
 	if (!intel_is_listed(desc, config))
 		return 0;
 	config &= EVNTSEL_EVENT | EVNTSEL_UMASK | EVNTSEL_UMASK2;
-	if (intel_has_extra_reg(desc, config))
+	if (intel_event_needs_extra_reg(desc, config))
 		return 0;
 	for (i = 0; i < ARRAY_SIZE(incomplete_events); i++) {
 		event = &incomplete_events[i];

@@ -332,25 +332,25 @@ int intel_refuse_extra_reg(const struct x86_desc *desc, u64 config)
 }
 
 /**
- * intel_has_extra_reg() - check whether an event needs an extra register
+ * intel_event_needs_extra_reg() - check whether an event needs an extra register
  * @desc: the PMU description
  * @config: event code
  *
  * Return: true if it does, even if the register is hidden by a hypervisor
  */
-bool intel_has_extra_reg(const struct x86_desc *desc, u64 config)
+bool intel_event_needs_extra_reg(const struct x86_desc *desc, u64 config)
 {
 	return find_event(desc, config);
 }
 
 /**
- * intel_has_extra_msr() - check whether the microarchitecture has events with an extra register
+ * intel_uarch_has_extra_reg() - check whether events of the microarchitecture have an extra register
  * @desc: the PMU description
  * @msr: the extra register, as MSR_OFFCORE_RSP_0
  *
  * Return: true if it has, even if the register is hidden by a hypervisor
  */
-bool intel_has_extra_msr(const struct x86_desc *desc, u32 msr)
+bool intel_uarch_has_extra_reg(const struct x86_desc *desc, u32 msr)
 {
 	unsigned int reg;
 

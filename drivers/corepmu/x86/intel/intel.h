@@ -219,8 +219,8 @@ void x86_forget_cfg_c(int idx);
 void intel_describe_extra_regs(struct x86_desc *desc);
 void intel_list_extra_reg_events(struct x86_desc *desc);
 int intel_refuse_extra_reg(const struct x86_desc *desc, u64 config);
-bool intel_has_extra_reg(const struct x86_desc *desc, u64 config);
-bool intel_has_extra_msr(const struct x86_desc *desc, u32 msr);
+bool intel_event_needs_extra_reg(const struct x86_desc *desc, u64 config);
+bool intel_uarch_has_extra_reg(const struct x86_desc *desc, u32 msr);
 u64 intel_extra_reg_cache(const struct x86_desc *desc, u64 generic, u64 *value);
 int intel_extra_reg_encode(const struct x86_desc *desc, struct perf_event *event, u64 config,
 			   u64 value);
