@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
 #
-# perf record of perf 6.1 (Debian 12: linux-perf 6.1) accepts periods of cpu-clock and task-clock that Linux does not
-# use, and perf report shows a tenth of the CPU time or less. There is no message:
+# perf record of perf 6.1 (Debian 12: linux-perf 6.1.176-1) accepts periods of cpu-clock and task-clock that Linux does
+# not use, and perf report shows a tenth of the CPU time or less. There is no message:
 #
 # - A period is in nanoseconds. With a period of 1000 a sample comes at most every 10000 ns, and still says PERIOD 1000.
 #   The "Event count" of perf report, the sum of the periods, is at most a tenth of the time that the task ran.
@@ -13,19 +13,36 @@
 # the timer to 10000 ns at least, and leave the event's period as it is.
 #
 # The script samples a loop of the shell with both clocks. Numbers differ from run to run, the relation does not.
-# It needs perf 6.1, and may need root (kernel.perf_event_paranoid).
+# It needs Debian 12's archive, and may need root (kernel.perf_event_paranoid).
 # Status: 0 if perf and the kernel behave as described, 1 if not, 77 if they cannot be tested.
 set -eu
 
-command -v perf >/dev/null || { echo 'SKIP: perf is missing; install it'; exit 77; }
-case $(perf --version) in
-*' 6.1.'*) ;;
-*) echo "SKIP: $(perf --version) is not perf 6.1"; exit 77 ;;
-esac
+for program in apt-get dpkg; do
+	command -v "$program" >/dev/null || { echo "SKIP: $program is missing; install it"; exit 77; }
+done
+[ "$(dpkg --print-architecture)" = amd64 ] || { echo 'SKIP: the architecture is not amd64'; exit 77; }
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 trap 'exit 130' INT TERM
+chmod 755 "$work"
 cd "$work"
+
+mkdir bin debs
+libraries='libbabeltrace1 libbz2-1.0 libcap2 libdw1 libelf1 libexpat1 libglib2.0-0 liblzma5 libnuma1 libopencsd1'
+libraries="$libraries libpcre2-8-0 libperl5.36 libpython3.11 libslang2 libstdc++6 libunwind8 libuuid1 libzstd1 zlib1g"
+# shellcheck disable=SC2086 # a list of names
+(cd debs && apt-get -qq download linux-perf=6.1.176-1 $libraries) 2>apt.log ||
+	{ echo "SKIP: $(tail -n 1 apt.log)"; exit 77; }
+for deb in debs/*.deb; do
+	dpkg -x "$deb" root
+done
+cat >bin/perf <<EOT
+#!/bin/sh
+export LD_LIBRARY_PATH="$work/root/usr/lib/x86_64-linux-gnu:$work/root/lib/x86_64-linux-gnu"
+exec "$work/root/usr/bin/perf" "\$@"
+EOT
+chmod 755 bin/perf
+PATH="$work/bin:$PATH"
 
 export LC_ALL=C
 cat >loop.sh <<'EOT'

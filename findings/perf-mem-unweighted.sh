@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
 #
-# perf mem report of perf 6.1 (Debian 12: linux-perf 6.1) adds latencies in cycles and numbers of samples: a sample
-# without a latency counts as one cycle. There is no message, and the sum is headed "Total weight":
+# perf mem report of perf 6.1 (Debian 12: linux-perf 6.1.176-1) adds latencies in cycles and numbers of samples: a
+# sample without a latency counts as one cycle. There is no message, and the sum is headed "Total weight":
 #
 # - Stores have no latency on many CPUs, nor have AMD's loads that hit the first cache. Here 90 stores and one load of
 #   810 cycles are "Total weight : 900": the load has 90 percent, the stores have 10.
@@ -12,22 +12,37 @@
 #
 # Cause: iter_add_single_mem_entry() of tools/perf/util/hist.c takes 1 for a weight of 0.
 #
-# The script writes perf.data files of one event with PERF_SAMPLE_WEIGHT and PERF_SAMPLE_DATA_SRC. It needs perf 6.1
-# and python3; no PMU is needed.
+# The script writes perf.data files of one event with PERF_SAMPLE_WEIGHT and PERF_SAMPLE_DATA_SRC. It needs python3
+# and Debian 12's archive; no PMU is needed.
 # Status: 0 if perf behaves as described, 1 if not, 77 if it cannot be tested.
 set -eu
 
-for program in perf python3; do
+for program in python3 apt-get dpkg; do
 	command -v "$program" >/dev/null || { echo "SKIP: $program is missing; install it"; exit 77; }
 done
-case $(perf --version) in
-*' 6.1.'*) ;;
-*) echo "SKIP: $(perf --version) is not perf 6.1"; exit 77 ;;
-esac
+[ "$(dpkg --print-architecture)" = amd64 ] || { echo 'SKIP: the architecture is not amd64'; exit 77; }
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 trap 'exit 130' INT TERM
+chmod 755 "$work"
 cd "$work"
+
+mkdir bin debs
+libraries='libbabeltrace1 libbz2-1.0 libcap2 libdw1 libelf1 libexpat1 libglib2.0-0 liblzma5 libnuma1 libopencsd1'
+libraries="$libraries libpcre2-8-0 libperl5.36 libpython3.11 libslang2 libstdc++6 libunwind8 libuuid1 libzstd1 zlib1g"
+# shellcheck disable=SC2086 # a list of names
+(cd debs && apt-get -qq download linux-perf=6.1.176-1 $libraries) 2>apt.log ||
+	{ echo "SKIP: $(tail -n 1 apt.log)"; exit 77; }
+for deb in debs/*.deb; do
+	dpkg -x "$deb" root
+done
+cat >bin/perf <<EOT
+#!/bin/sh
+export LD_LIBRARY_PATH="$work/root/usr/lib/x86_64-linux-gnu:$work/root/lib/x86_64-linux-gnu"
+exec "$work/root/usr/bin/perf" "\$@"
+EOT
+chmod 755 bin/perf
+PATH="$work/bin:$PATH"
 
 cat >samples.py <<'EOT'
 import struct

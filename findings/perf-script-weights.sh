@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
 #
-# Three scripts that perf 6.1 brings along (perf script; Debian 12: linux-perf 6.1) give other numbers than
-# perf report and perf stat report of the same file. None says so:
+# Three scripts that perf 6.1 brings along (perf script; Debian 12: linux-perf 6.1.176-1) give other numbers
+# than perf report and perf stat report of the same file. None says so:
 #
 # - flamegraph.py and stackcollapse.py count samples, whatever their event and period. A file of two events
 #   is one flame graph, in which a page fault is as wide as a million cycles. With a frequency (perf record's
@@ -15,24 +15,39 @@
 # of counts has 6000000 cycles_u, 3000000 cycles_k, 6000000 instructions_u and 1000000 instructions_k: scripts
 # get the name of cycles:u with "_" for ":".
 #
-# This script needs python3, and perf 6.1 with its Python scripts.
+# This script needs python3 and Debian 12's archive.
 # Status: 0 if the scripts behave as described, 1 if not, 77 if they cannot be tested.
 set -eu
 
-for program in perf python3; do
+for program in python3 apt-get dpkg; do
 	command -v "$program" >/dev/null || { echo "SKIP: $program is missing; install it"; exit 77; }
 done
-case $(perf --version) in
-*' 6.1.'*) ;;
-*) echo "SKIP: $(perf --version) is not perf 6.1"; exit 77 ;;
-esac
-scripts=$(perf --exec-path)/scripts/python
-[ -e "$scripts/stat-cpi.py" ] || scripts=/usr/lib/perf-core/scripts/python
-[ -e "$scripts/stat-cpi.py" ] || { echo 'SKIP: the scripts of perf are missing'; exit 77; }
+[ "$(dpkg --print-architecture)" = amd64 ] || { echo 'SKIP: the architecture is not amd64'; exit 77; }
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 trap 'exit 130' INT TERM
+chmod 755 "$work"
 cd "$work"
+
+mkdir bin debs
+libraries='libbabeltrace1 libbz2-1.0 libcap2 libdw1 libelf1 libexpat1 libglib2.0-0 liblzma5 libnuma1 libopencsd1'
+libraries="$libraries libpcre2-8-0 libperl5.36 libpython3.11 libslang2 libstdc++6 libunwind8 libuuid1 libzstd1 zlib1g"
+libraries="$libraries libpython3.11-minimal libpython3.11-stdlib"
+# shellcheck disable=SC2086 # a list of names
+(cd debs && apt-get -qq download linux-perf=6.1.176-1 $libraries) 2>apt.log ||
+	{ echo "SKIP: $(tail -n 1 apt.log)"; exit 77; }
+for deb in debs/*.deb; do
+	dpkg -x "$deb" root
+done
+cat >bin/perf <<EOT
+#!/bin/sh
+export LD_LIBRARY_PATH="$work/root/usr/lib/x86_64-linux-gnu:$work/root/lib/x86_64-linux-gnu"
+export PERF_EXEC_PATH="$work/root/usr/lib/perf-core" PYTHONHOME="$work/root/usr"
+exec "$work/root/usr/bin/perf" "\$@"
+EOT
+chmod 755 bin/perf
+PATH="$work/bin:$PATH"
+scripts="$work/root/usr/lib/perf-core/scripts/python"
 
 cat >samples.py <<'END'
 import struct

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
 #
-# perf stat of perf 6.1 (Debian 12: linux-perf 6.1) ignores the mode of software events, or reports 0. There is no
-# message:
+# perf stat of perf 6.1 (Debian 12: linux-perf 6.1.176-1) ignores the mode of software events, or reports 0. There
+# is no message:
 #
 # - task-clock:u and task-clock:k are both the whole CPU time, not a part each. A program that is in the kernel for most
 #   of its time has as much task-clock:u as task-clock.
@@ -15,23 +15,38 @@
 # Cause: cpu_clock and task_clock of the kernel's kernel/events/core.c do not read exclude_user and exclude_kernel.
 # __perf_sw_event_sched() of include/linux/perf_event.h passes the scheduler's registers, which are the kernel's.
 #
-# The program copies 2 GB from /dev/zero, and sleeps 20 times. The script needs perf 6.1, and the right to count events
-# of the kernel. As root, with setpriv and kernel.perf_event_paranoid at 2, it also measures as an ordinary user.
+# The program copies 2 GB from /dev/zero, and sleeps 20 times. The script needs Debian 12's archive, and the right to
+# count events of the kernel. As root, with setpriv and kernel.perf_event_paranoid at 2, it also measures as an ordinary
+# user.
 # Status: 0 if the program behaves as described, 1 if not, 77 if it cannot be tested.
 set -eu
 
-for program in awk dd perf; do
+for program in awk dd apt-get dpkg; do
 	command -v "$program" >/dev/null || { echo "SKIP: $program is missing; install it"; exit 77; }
 done
-case $(perf --version) in
-*' 6.1.'*) ;;
-*) echo "SKIP: $(perf --version) is not perf 6.1"; exit 77 ;;
-esac
+[ "$(dpkg --print-architecture)" = amd64 ] || { echo 'SKIP: the architecture is not amd64'; exit 77; }
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 trap 'exit 130' INT TERM
 chmod 755 "$work"
 cd "$work"
+
+mkdir bin debs
+libraries='libbabeltrace1 libbz2-1.0 libcap2 libdw1 libelf1 libexpat1 libglib2.0-0 liblzma5 libnuma1 libopencsd1'
+libraries="$libraries libpcre2-8-0 libperl5.36 libpython3.11 libslang2 libstdc++6 libunwind8 libuuid1 libzstd1 zlib1g"
+# shellcheck disable=SC2086 # a list of names
+(cd debs && apt-get -qq download linux-perf=6.1.176-1 $libraries) 2>apt.log ||
+	{ echo "SKIP: $(tail -n 1 apt.log)"; exit 77; }
+for deb in debs/*.deb; do
+	dpkg -x "$deb" root
+done
+cat >bin/perf <<EOT
+#!/bin/sh
+export LD_LIBRARY_PATH="$work/root/usr/lib/x86_64-linux-gnu:$work/root/lib/x86_64-linux-gnu"
+exec "$work/root/usr/bin/perf" "\$@"
+EOT
+chmod 755 bin/perf
+PATH="$work/bin:$PATH"
 
 cat >program.sh <<'END'
 dd if=/dev/zero of=/dev/null bs=1M count=2000 2>/dev/null
@@ -45,16 +60,16 @@ counts() {
 	LC_ALL=C "$@" sh program.sh 2>&1 >/dev/null | awk -F, 'NF > 3 { print $3, $1 }'
 }
 events=task-clock,task-clock:u,task-clock:k,context-switches,context-switches:u,context-switches:k
-counts perf stat -x, -e $events,page-faults,page-faults:u,page-faults:k >root
-grep -q '^context-switches:k [0-9]' root ||
-	{ cat root; echo 'SKIP: perf may not count events of the kernel here'; exit 77; }
+counts perf stat -x, -e $events,page-faults,page-faults:u,page-faults:k >all
+grep -q '^context-switches:k [0-9]' all ||
+	{ cat all; echo 'SKIP: perf may not count events of the kernel here'; exit 77; }
 : >user
 if [ "$(id -u)" = 0 ] && [ "$(cat /proc/sys/kernel/perf_event_paranoid)" = 2 ] && command -v setpriv >/dev/null; then
 	counts setpriv --reuid=65534 --clear-groups perf stat -x, -e context-switches,page-faults >user
 	[ -s user ] || { echo 'SKIP: perf or setpriv does not work for an ordinary user here'; exit 77; }
 fi
 echo "# $(perf --version), Linux $(uname -r)"
-cat root
+cat all
 [ -s user ] || echo 'ordinary user: not measured'
 sed 's/^/ordinary user: /' user
 
@@ -72,7 +87,7 @@ judge() {
 					if (name in count)
 						print name " is " share(count[name], count[order[i]])
 				}
-		}' root
+		}' all
 	[ ! -s user ] || awk '
 		$1 ~ /^context-switches/ { print "ordinary user: " $1 " is " ($2 == 0 ? "nothing" : "something") }' user
 }
