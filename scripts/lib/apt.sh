@@ -148,7 +148,7 @@ apt_lists_are_whole() {
 
 # apt_update [force]: refresh the package lists when they are missing, a day old or damaged.
 apt_update() {
-	local log=$APT_DIR/update.log
+	local log=$APT_DIR/update.log failed
 
 	if [ -e "$APT_DIR/updated" ] && ! apt_lists_are_whole; then
 		say "the package lists of ${APT_DIR##*/} in the cache are damaged: fetching them again"
@@ -164,9 +164,10 @@ apt_update() {
 			say "the archive cannot be reached now; keeping the package lists of an earlier run"
 			return
 		fi
-		# A mirror may be in the middle of a change: older versions will do.
-		grep -q '^E: Failed to fetch ' "$log" &&
-			! grep '^E: Failed to fetch ' "$log" | grep -qvE '/dists/[^/]*-(updates|backports|security)/' &&
+		# A mirror may be in the middle of a change, and the testing release has no backports: older
+		# versions will do.
+		failed=$(grep -E '^E: (Failed to fetch|The repository) ' "$log") &&
+			! grep -qvE '(/dists/[^/]*|[^ ]*)-(updates|backports|security)(/| Release)' <<<"$failed" &&
 			say "the archive lacks some updates now: older versions will do" && return
 		die "Debian's package lists cannot be fetched (no network, or no such suite?): $(grep -m 1 -E '^(E|W): ' "$log"); all of it is in $log."
 	fi

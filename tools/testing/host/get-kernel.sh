@@ -150,6 +150,38 @@ for suite in trixie trixie-updates trixie-backports trixie-security; do
 	result "a refresh (make update) finds the newest kernel in $suite"
 done
 
+# scripts/tables/arches-stock.cfg has another release for this series. Debian's testing has no backports.
+# refuse SUITE: have apt-get say what it says if SUITE is missing in an archive of signed suites
+refuse()
+{
+	mkdir -p "$work/bin"
+	cat >"$work/bin/apt-get" <<EOT
+#!/bin/sh
+"$apt_get" "\$@" || exit
+case "\$*" in
+*update) echo "E: The repository 'file:$archive $1 Release' does not have a Release file."; exit 100 ;;
+esac
+EOT
+	chmod 755 "$work/bin/apt-get"
+}
+
+apt_get=$(command -v apt-get)
+rm -rf "$archive"
+package linux-image-7.2.9-riscv64 7.2.9-1 riscv64 "" boot/vmlinux-7.2.9 boot/config-7.2.9
+package linux-perf 7.2.9-1 riscv64 "" usr/bin/perf
+package busybox-static 1.0 riscv64 "" usr/bin/busybox
+lists forky riscv64
+refuse forky-backports
+PATH=$work/bin:$PATH get riscv64 7.x
+[ $status -eq 0 ] && [ "$release" = 7.2.9-riscv64 ] && said 'the archive lacks some updates'
+result "a series comes from the release that its architecture names, without backports"
+
+refuse forky
+rm -rf "$cache/kernels" "$cache/apt"
+PATH=$work/bin:$PATH get riscv64 7.x
+[ $status -ne 0 ] && said 'package lists cannot be fetched'
+result "a release that the archive lacks is reported"
+
 # An architecture with modules, whether or not it is this machine's
 rm -rf "$archive"
 arch=x86_64 deb=amd64
