@@ -267,6 +267,35 @@ counted_as_failure()
 		"$(eval "${filter:-false}" <"$work/fault.ktap")"
 }
 
+# compared STATUS TITLE...: what the CI says of failures of $work/ci/pmu.ktap if these titles are known
+compared()
+{
+	local status
+
+	mkdir -p "$work/ci/linux"
+	printf '%s\n' "${@:2}" >"$work/ci/linux/pmu-known-failures"
+	(cd "$work/ci" && set -o pipefail && LC_ALL=C.UTF-8 && eval "$comparison") >"$work/ci/said" 2>&1
+	status=$?
+	expect_equal "status with ${*:2}" "$1" $status
+}
+
+new_or_vanished()
+{
+	local comparison
+
+	comparison=$(sed -n '/^ *sed -nE .*pmu\.ktap |$/,/^ *- uses/{/- uses/d; p}' packaging/ci/workflow.yml)
+	mkdir -p "$work/ci"
+	printf 'not ok 1 - sample: a\nok 2 - a: b\nnot ok 3 - sample: B\n' >"$work/ci/pmu.ktap"
+	compared 0 'sample: B' 'sample: a' && compared 1 'sample: a' &&
+		expect_says "the new failure" '^> sample: B' "$(cat "$work/ci/said")" &&
+		compared 1 'sample: B' 'sample: a' 'zero: c' &&
+		expect_says "the failure that vanished" '^< zero: c' "$(cat "$work/ci/said")" || return 1
+	rm "$work/ci/linux/pmu-known-failures"
+	(cd "$work/ci" && set -o pipefail && eval "$comparison") >"$work/ci/said" 2>&1
+	expect_equal "status without a list" 1 $? &&
+		expect_equal "failures without a list" $'> sample: B\n> sample: a' "$(grep '^>' "$work/ci/said")"
+}
+
 # Warnings of Linux 6.12 and 7.3, one without a place, and a message that is no warning
 warned()
 {
@@ -337,7 +366,7 @@ shared()
 		expect_says "the HTML page" '<td>one</td><td>zen4-cpu-6.12</td>' "$(cat "$work/build/record.html")"
 }
 
-plan 12
+plan 13
 gcc -O2 -Wall -Itools/validate -Itools/lib -o "$work/because" "$work/because.c" tools/validate/judge/because.c || exit 1
 check "a failure with numbers too high alone is not judged if exclude_kernel is ignored or refused" high_alone
 check "other failures stay failures" others_fail
@@ -349,6 +378,7 @@ check "answers without a reason, and reasons without an answer, fail the check" 
 check "machines that are not judged on a kernel series say why" kernels
 check "checks that are not judged are drawn, with the cause" unjudged_is_drawn
 check "scripts take a check that is not judged for a failure" counted_as_failure
+check "the CI fails if a failure is new, and if one has vanished" new_or_vanished
 check "a kernel warning without a row of known defects fails the drawing" warned
 check "a rule explains an answer of its columns alone" shared
 finish
