@@ -86,7 +86,7 @@ unexport CMD
 # Arguments of install-deps, which the scripts call when they have checked their options
 both		:= --arch arm64 --arch x86_64
 all modules modules_install: export COREPMU_DEPS = $(module-deps)
-record: export COREPMU_DEPS = check $(both)
+record: export COREPMU_DEPS = guest $(both) $(shell sed -n 's/^\[\(.*\)\]$$/--arch \1/p' $(scripts)/tables/arches-stock.cfg)
 boot-guest shell validate update: export COREPMU_DEPS = guest --arch $(guest-arch)
 bench: export COREPMU_DEPS = $(if $(PLOT),plot,guest) --arch $(guest-arch)
 check check-all: export COREPMU_DEPS = $@ $(if $(ARCH),--arch $(ARCH),$(both))

@@ -296,6 +296,17 @@ new_or_vanished()
 		expect_equal "failures without a list" $'> sample: B\n> sample: a' "$(grep '^>' "$work/ci/said")"
 }
 
+# shellcheck disable=SC2016 # make's variables
+compilers()
+{
+	local arch said
+
+	said=$(sed 's,@$(scripts)/testing/record$,@echo "$$COREPMU_DEPS",' Makefile | make -s -f - record)
+	for arch in $(sed -n 's/^arch = //p' tools/validate/record/columns.cfg | sort -u); do
+		expect_says "what install-deps is asked for" "--arch $arch( |\$)" "$said" || return 1
+	done
+}
+
 # Warnings of Linux 6.12 and 7.3, one without a place, and a message that is no warning
 warned()
 {
@@ -366,7 +377,7 @@ shared()
 		expect_says "the HTML page" '<td>one</td><td>zen4-cpu-6.12</td>' "$(cat "$work/build/record.html")"
 }
 
-plan 13
+plan 14
 gcc -O2 -Wall -Itools/validate -Itools/lib -o "$work/because" "$work/because.c" tools/validate/judge/because.c || exit 1
 check "a failure with numbers too high alone is not judged if exclude_kernel is ignored or refused" high_alone
 check "other failures stay failures" others_fail
@@ -378,6 +389,7 @@ check "answers without a reason, and reasons without an answer, fail the check" 
 check "machines that are not judged on a kernel series say why" kernels
 check "checks that are not judged are drawn, with the cause" unjudged_is_drawn
 check "scripts take a check that is not judged for a failure" counted_as_failure
+check "make record installs a compiler for each architecture of its columns" compilers
 check "the CI fails if a failure is new, and if one has vanished" new_or_vanished
 check "a kernel warning without a row of known defects fails the drawing" warned
 check "a rule explains an answer of its columns alone" shared
