@@ -98,6 +98,33 @@ static void x86_claims_late_nmi(struct kunit *test)
 	b->unknown_expected = 2;
 }
 
+/*
+ * The status bit of a precise counter may be set before the CPU writes the record, without an
+ * interrupt. The handler does not claim another device's NMI because of this bit.
+ */
+static void x86_leaves_others_nmi(struct kunit *test)
+{
+	const struct perf_event_attr attr = {
+		.type = PERF_TYPE_RAW, .config = 0xc0, .sample_period = 100, .precise_ip = 2,
+	};
+	struct perf_event *event;
+	struct fixture *b;
+
+	if (!IS_ENABLED(CONFIG_X86))
+		kunit_skip(test, "precise events need an x86 kernel");
+
+	b = fixture_start_on(test, "intel-pebs-skl");
+	KUNIT_ASSERT_EQ(test, fixture_open(b, &attr, &event), 0);
+	KUNIT_ASSERT_EQ(test, fixture_add(event, PERF_EF_START), 0);
+	this_cpu_write(x86_model_state.global_status, BIT_ULL(event->hw.idx));
+	x86_model_spurious_nmi();
+	KUNIT_EXPECT_EQ(test, b->testbed->ops->unknown(), 1);
+	b->unknown_expected = 1;
+	KUNIT_EXPECT_EQ(test, this_cpu_read(x86_model_state.global_status), 0);
+	fixture_run(b, TESTBED_INSTRUCTIONS, 250);
+	KUNIT_EXPECT_EQ(test, fixture_read(event), 250);
+}
+
 /* Status bits that stay set do not keep the CPU in the handler. */
 static void x86_sticky_status(struct kunit *test)
 {
@@ -344,6 +371,7 @@ static struct kunit_case nmi_cases[] = {
 	KUNIT_CASE(x86_counts_after_builtin),
 	KUNIT_CASE(x86_nmi_in_stop),
 	KUNIT_CASE(x86_claims_late_nmi),
+	KUNIT_CASE(x86_leaves_others_nmi),
 	KUNIT_CASE(x86_sticky_status),
 	KUNIT_CASE(x86_leaves_trace_status),
 	KUNIT_CASE(x86_passes_trace_on),

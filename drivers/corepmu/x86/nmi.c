@@ -119,6 +119,16 @@ static noinline u64 handle_special(const struct x86_desc *desc, struct corepmu_c
 	return merged_overflows(cpuc, overflowed);
 }
 
+/*
+ * Count the overflows of a status that raise an interrupt. A precise counter's own bit does not:
+ * Skylake sets the bit before the CPU writes the record (handle_pmi_common() in
+ * arch/x86/events/intel/core.c).
+ */
+static noinline unsigned int interrupts_of(struct corepmu_cpu *cpuc, u64 overflowed)
+{
+	return hweight64(overflowed & ~x86_pebs_counters(cpuc));
+}
+
 /* Clearing the status ends the freeze of branch records: save the records before. */
 static noinline void acknowledge_branches(const struct x86_desc *desc, struct corepmu_cpu *cpuc,
 					  u64 status)
@@ -153,19 +163,21 @@ static unsigned int handle_overflows(struct x86_desc *desc, struct corepmu_cpu *
 			acknowledge_branches(desc, cpuc, status);
 		else
 			x86_write_msr_inline(desc->global_clear, status);
-		/*
-		 * The overflow explains the NMI even if the event has been stopped since.
-		 */
-		handled += hweight64(overflowed);
+		/* An overflow explains the NMI even if the event has been stopped since. */
 		if (unlikely(overflowed & READ_ONCE(desc->special)) ||
 		    unlikely(corepmu_uses(cpuc, COREPMU_FEATURE_PRECISE))) {
 			/* PEBS alone needs no other check of handle_special(). */
-			if (overflowed == desc->ds_bit)
+			if (overflowed == desc->ds_bit) {
+				handled++;
 				overflowed = x86_pebs_overflow(cpuc, overflowed);
-			else
+			} else {
+				handled += interrupts_of(cpuc, overflowed);
 				overflowed = handle_special(desc, cpuc, overflowed);
+			}
 			if (!overflowed)
 				continue;
+		} else {
+			handled += hweight64(overflowed);
 		}
 		corepmu_handle_overflow(cpuc, overflowed);
 	} while (desc->masks_lvtpc && ++rounds < MAX_ROUNDS);
