@@ -277,6 +277,50 @@ static void hotplug_follows_power(struct kunit *test)
 	testbed->ops->end(last_notified);
 }
 
+/* irq_enable() of a backend: note whether the counters have been started already. */
+static bool started_masked;
+
+static void irq_enable_watched(struct corepmu_cpu *cpuc)
+{
+	started_masked |= cpuc->running;
+	pmuv3_backend.irq_enable(cpuc);
+}
+
+/*
+ * A CPU that comes online unmasks its overflow interrupt before its counters start: while LVTPC is
+ * masked, an overflow is lost.
+ */
+static void hotplug_unmasks_before_start(struct kunit *test)
+{
+	const struct testbed *testbed = testbed_by_name("pmuv3p5");
+	struct corepmu_backend backend = pmuv3_backend;
+	int cpu = cpumask_last(cpu_online_mask);
+	struct corepmu_cpu *cpuc;
+	struct corepmu *pmu;
+
+	if (!IS_ENABLED(CONFIG_HOTPLUG_CPU) || !cpu)
+		kunit_skip(test, "there is no second CPU that could go");
+
+	load_power_on(testbed, LIVELY, false);
+	backend.irq_enable = irq_enable_watched;
+	pmu = testbed->ops->start(testbed);
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, pmu);
+	pmu->backend = &backend;
+	KUNIT_ASSERT_EQ(test, corepmu_register(pmu), 0);
+	cpuc = per_cpu_ptr(pmu->cpu, cpu);
+	KUNIT_EXPECT_EQ(test, remove_cpu(cpu), 0);
+	/* As if perf core had put an event on the CPU: a counter in use, without the event */
+	cpuc->used = BIT(0);
+	started_masked = false;
+	KUNIT_EXPECT_EQ(test, add_cpu(cpu), 0);
+	KUNIT_EXPECT_TRUE(test, cpuc->running);
+	KUNIT_EXPECT_FALSE(test, started_masked);
+	cpuc->used = 0;
+	cpuc->running = false;
+	corepmu_unregister(pmu);
+	testbed->ops->end(pmu);
+}
+
 static struct kunit_case hotplug_cases[] = {
 	KUNIT_CASE(hotplug_numbers_second_cpu_type),
 	KUNIT_CASE(hotplug_resets_cpu),
@@ -284,6 +328,7 @@ static struct kunit_case hotplug_cases[] = {
 	KUNIT_CASE(hotplug_cpu_types),
 	KUNIT_CASE(hotplug_joins_pmu_of_cpu_type),
 	KUNIT_CASE(hotplug_follows_power),
+	KUNIT_CASE(hotplug_unmasks_before_start),
 	{ }
 };
 

@@ -130,11 +130,12 @@ static int corepmu_cpu_online(unsigned int cpu, struct hlist_node *node)
 	local_irq_save(flags);
 	corepmu_power_down(cpuc);
 	pmu->backend->reset(cpuc);
+	/* Before the counters start: x86 loses an overflow while the interrupt is masked. */
+	pmu->backend->irq_enable(cpuc);
 	corepmu_power_up(cpuc);
 	/* From here on perf core may put events on a CPU that has joined the PMU. */
 	cpumask_set_cpu(cpu, &pmu->supported_cpus);
 	local_irq_restore(flags);
-	pmu->backend->irq_enable(cpuc);
 
 	return 0;
 }
