@@ -157,8 +157,9 @@ static void limits_has_first_periods_of_frequencies(struct kunit *test)
  */
 static void limits_any_thread_is_privileged(struct kunit *test)
 {
+	const struct perf_event_attr attr = { .type = PERF_TYPE_RAW, .config = 0x2000c4 };
 	struct x86_model_cpu cpu = plain;
-	struct perf_event *event;
+	struct perf_event *event, *child;
 	const struct cred *old;
 	struct cred *powerless;
 
@@ -174,6 +175,12 @@ static void limits_any_thread_is_privileged(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, uarch_counters(test, event, 0x2000c4), GP(8));
 	x86_model_paranoid = 1;
 	KUNIT_EXPECT_EQ(test, uarch_counters(test, event, 0x2000c4), -EACCES);
+	/* A child of an open event is accepted: fork(2) must not fail. */
+	child = fixture_alloc(test->priv, &attr);
+	child->parent = event;
+	KUNIT_EXPECT_EQ(test, fixture_init_event(child), 0);
+	child->parent = NULL;
+	fixture_close(child);
 	revert_creds(old);
 	put_cred(powerless);
 	KUNIT_EXPECT_EQ(test, uarch_counters(test, event, 0x2000c4), GP(8));

@@ -317,8 +317,11 @@ int x86_encode(struct corepmu *pmu, struct perf_event *event)
 				      "config1 %#llx, config2 %#llx: this event uses no bit of config1, config2 and config3: leave them out",
 				      attr->config1, attr->config2);
 
-	/* A generic event that the CPU miscounts is treated as one that the CPU lacks. */
-	ret = latency ? 0 : desc->refuse(desc, config);
+	/*
+	 * A generic event that the CPU miscounts is treated as one that the CPU lacks. A child's
+	 * parent has passed the check, maybe with more privileges: fork(2) must not fail.
+	 */
+	ret = latency || event->parent ? 0 : desc->refuse(desc, config);
 	if (ret)
 		return is_generic(attr) ? -ENOENT : ret;
 	ret = encode_filter(desc, attr, &select);
