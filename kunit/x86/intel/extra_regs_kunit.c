@@ -246,6 +246,21 @@ static struct perf_event *open_extra_reg(struct kunit *test, u64 config, u64 val
 	return event;
 }
 
+/*
+ * A child of an open event is accepted, though another CPU shares the register meanwhile: fork(2)
+ * must not fail. Like its parent, the child waits.
+ */
+static void expect_child_waits(struct kunit *test, struct perf_event *event)
+{
+	struct perf_event *child = fixture_alloc(test->priv, &event->attr);
+
+	child->parent = event;
+	KUNIT_EXPECT_EQ(test, fixture_init_event(child), 0);
+	child->parent = NULL;
+	KUNIT_EXPECT_EQ(test, -EAGAIN, fixture_add(child, PERF_EF_START));
+	fixture_close(child);
+}
+
 /* On Nehalem and Westmere both threads of a core share the registers. */
 static void extra_reg_shared_by_threads(struct kunit *test)
 {
@@ -258,6 +273,7 @@ static void extra_reg_shared_by_threads(struct kunit *test)
 	x86_model_threads = true;
 	KUNIT_EXPECT_EQ(test, -EAGAIN, fixture_add(event, PERF_EF_START));
 	KUNIT_EXPECT_EQ(test, -EOPNOTSUPP, uarch_counters(test, event, 0x01b7));
+	expect_child_waits(test, event);
 	x86_model_threads = false;
 	KUNIT_EXPECT_EQ(test, fixture_add(event, PERF_EF_START), 0);
 	KUNIT_EXPECT_EQ(test, model_state()->extra_regs[0], 0x0101);

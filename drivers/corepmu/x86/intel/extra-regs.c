@@ -413,7 +413,11 @@ int intel_extra_reg_encode(const struct x86_desc *desc, struct perf_event *event
 		return corepmu_refuse(-ENXIO,
 				      "config %#llx: its extra register, MSR %#x, does not exist (hidden by the hypervisor?); count it on the host",
 				      config, extra_reg_msrs[entry->reg]);
-	if (is_shared(desc))
+	/*
+	 * The other CPU may have come online since a child's parent was opened: fork(2) must not
+	 * fail. The child waits, as its parent does: see x86_extra_reg_choose().
+	 */
+	if (!event->parent && is_shared(desc))
 		return corepmu_refuse(-EOPNOTSUPP,
 				      "config %#llx: its extra register is shared with %s; use another event",
 				      config,
