@@ -67,6 +67,11 @@ static void precise_loads_aux(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, x86_pebs_encode_latency(&desc, other, LOAD_LATENCY), 0);
 
 	other->attr.sample_type = PERF_SAMPLE_DATA_SRC;
+	/* The auxiliary event of the parent's group may be closed: fork(2) must not fail. */
+	other->parent = event;
+	KUNIT_EXPECT_EQ(test, x86_pebs_encode_latency(&desc, other, LOAD_LATENCY), 0);
+	other->parent = NULL;
+
 	desc.uarch = &intel_uarches[UARCH_REDWOOD_COVE];
 	KUNIT_EXPECT_EQ(test, x86_pebs_encode_latency(&desc, other, LOAD_LATENCY), 0);
 	mutex_unlock(&ctx->mutex);

@@ -151,7 +151,8 @@ int x86_pebs_encode_latency(const struct x86_desc *desc, struct perf_event *even
 		event->hw.flags |= EVENT_STORE_LATENCY;
 	if (!x86_pebs_wants_latency(desc, &event->attr, config))
 		return 0;
-	if (lacks_loads_aux(desc, event))
+	/* The parent's group may have lost its auxiliary event since: fork(2) must not fail. */
+	if (!event->parent && lacks_loads_aux(desc, event))
 		return corepmu_refuse(-ENODATA,
 				      "config %#llx: the data source needs events/mem-loads-aux in the group before this event",
 				      event->attr.config);
