@@ -113,6 +113,20 @@ static s64 counters_for(struct fixture *b, struct perf_event *leader, u64 config
 	return counters;
 }
 
+/* The slots leader of the parent's group may be closed: fork(2) must not fail. */
+static void topdown_child_without_slots(struct kunit *test)
+{
+	struct fixture *b = topdown_start(test, &ice_lake, false);
+	struct perf_event *slots = topdown_open(b, NULL, SLOTS);
+	struct perf_event *parent = topdown_open(b, slots, METRIC(0));
+	struct perf_event *child = alloc(b, NULL, METRIC(0));
+
+	child->parent = parent;
+	KUNIT_EXPECT_EQ(test, fixture_init_event(child), 0);
+	child->parent = NULL;
+	KUNIT_EXPECT_EQ(test, fixture_add(child, PERF_EF_START), -EAGAIN);
+}
+
 /* A CPU that a test changes */
 static struct x86_model_cpu changed_cpu;
 
@@ -255,6 +269,7 @@ static void topdown_sample(struct kunit *test)
 static struct kunit_case topdown_cases[] = {
 	KUNIT_CASE(topdown_rdpmc_index),
 	KUNIT_CASE(topdown_encode),
+	KUNIT_CASE(topdown_child_without_slots),
 	KUNIT_CASE(topdown_hybrid),
 	KUNIT_CASE(topdown_raptor_lake),
 	KUNIT_CASE(topdown_sample),

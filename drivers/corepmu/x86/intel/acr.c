@@ -184,6 +184,8 @@ static int check_group(const struct x86_desc *desc, struct perf_event *event)
 	bool other = false, named = named_by(event);
 	int ret = 0;
 
+	if (leader == event && !named)
+		return 0;
 	if (leader == event)
 		goto out;
 	named |= is_ours(event, leader) && named_by(leader);

@@ -389,6 +389,14 @@ int x86_topdown_encode(struct perf_event *event)
 		return corepmu_refuse(-EINVAL,
 				      "config %#llx: a topdown metric cannot sample; sample another event",
 				      attr->config);
+	/*
+	 * If the parent's leader is closed, the parent stays in the error state. Its children get
+	 * no counter: fork(2) must not fail.
+	 */
+	if (leader == event && event->parent) {
+		corepmu_hw_set_counters(&event->hw, 0);
+		return 0;
+	}
 	if (leader == event || leader->pmu != event->pmu || !intel_is_slots(leader->hw.config_base))
 		return corepmu_refuse(-EINVAL,
 				      "config %#llx: a topdown metric must be in a group that slots lead",
