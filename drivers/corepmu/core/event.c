@@ -286,7 +286,11 @@ int corepmu_event_init(struct perf_event *event)
 	else if (event->attr.freq)
 		corepmu_freq_open(event);
 
-	if (event->group_leader != event) {
+	/*
+	 * Members that were disabled when the parent's group was opened, and so needed no counter,
+	 * may be enabled now. The child's group counts if the parent's does: fork(2) must not fail.
+	 */
+	if (event->group_leader != event && !event->parent) {
 		ret = validate_group(pmu, event);
 		if (ret)
 			return ret;
