@@ -96,6 +96,12 @@ static void branches_in_the_ring(struct kunit *test)
 	EXPECT_FROM(test, &branch_seen[0], USER + 0x10, USER);
 	KUNIT_EXPECT_EQ(test, branch_seen[0].hw_idx, cpu->arch_lbr ? COREPMU_BRANCH_NOWHERE :
 			(u64)this_cpu_read(x86_model_state.lbr_tos));
+	/* After a task switch without notification, a sample has no branches, and no index. */
+	b->cpuc->branches->task = NULL;
+	fixture_run(b, TESTBED_INSTRUCTIONS, RECORD_PERIOD);
+	KUNIT_EXPECT_EQ(test, b->nr_samples, 2);
+	KUNIT_EXPECT_EQ(test, branch_seen[1].nr, 0);
+	KUNIT_EXPECT_EQ(test, branch_seen[1].hw_idx, COREPMU_BRANCH_NOWHERE);
 	/* No sample is in progress any more. */
 	KUNIT_EXPECT_EQ(test, b->cpuc->branches->nesting, 0);
 	branch_end(event);

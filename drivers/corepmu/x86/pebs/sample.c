@@ -302,6 +302,7 @@ static void parse_branches(struct corepmu_cpu *cpuc, const struct x86_pebs_recor
 		return;
 	}
 	cpuc->branches->stale = true;
+	list->hw_idx = COREPMU_BRANCH_NOWHERE;
 	list->nr = 0;
 }
 
