@@ -76,6 +76,23 @@ static void load_self_test(struct kunit *test)
 }
 
 /*
+ * The probes that write a register and read it back stay on one CPU: with preemption, another CPU
+ * would read its own value.
+ */
+static void load_probes_on_one_cpu(struct kunit *test)
+{
+	static const char * const names[] = { "intel-lbr", "intel-pebs-icl", "amd-v2" };
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(names); i++) {
+		load_power_on(testbed_by_name(names[i]), LIVELY, false);
+		KUNIT_EXPECT_EQ(test, corepmu_arch_init(), 0);
+		KUNIT_EXPECT_EQ_MSG(test, x86_model_migratable, 0, "%s", names[i]);
+		corepmu_arch_exit();
+	}
+}
+
+/*
  * On AMD a PMI does not mask LVTPC, but in a virtual machine it may. The self-test detects this
  * with the first PMI, and leaves out no counter because of it.
  */
@@ -406,6 +423,7 @@ static void load_no_name(struct kunit *test)
 static struct kunit_case load_cases[] = {
 	KUNIT_CASE_PARAM(load_unload, testbed_gen_params),
 	KUNIT_CASE_SLOW(load_self_test),
+	KUNIT_CASE(load_probes_on_one_cpu),
 	KUNIT_CASE(load_learns_lvtpc),
 	KUNIT_CASE(load_uses_no_missing_counters),
 	KUNIT_CASE(load_clears_released_counters),

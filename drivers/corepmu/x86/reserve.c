@@ -10,6 +10,7 @@
  */
 #define pr_fmt(fmt) "corepmu: " fmt
 
+#include <linux/irqflags.h>
 #include <linux/mutex.h>
 #include <linux/printk.h>
 #include <linux/smp.h>
@@ -94,17 +95,23 @@ static void leave_this_cpu(void *unused)
  * @probe: bits that the check may change for a moment
  *
  * A hypervisor without the register raises #GP or ignores the write. The register has its old value
- * afterwards. On the CPU.
+ * afterwards. Any context; the check stays on one CPU.
  *
  * Return: true if the register keeps the bits
  */
 bool x86_msr_keeps(u32 msr, u64 probe)
 {
+	unsigned long flags;
 	u64 old, value;
+	bool keeps;
 
-	return !x86_read_msr_safe(msr, &old) && !x86_write_msr_safe(msr, old ^ probe) &&
-	       !x86_read_msr_safe(msr, &value) && value == (old ^ probe) &&
-	       !x86_write_msr_safe(msr, old);
+	local_irq_save(flags);
+	keeps = !x86_read_msr_safe(msr, &old) && !x86_write_msr_safe(msr, old ^ probe) &&
+		!x86_read_msr_safe(msr, &value) && value == (old ^ probe) &&
+		!x86_write_msr_safe(msr, old);
+	local_irq_restore(flags);
+
+	return keeps;
 }
 
 /*
@@ -114,12 +121,21 @@ bool x86_msr_keeps(u32 msr, u64 probe)
 static bool counters_answer(const struct x86_desc *desc)
 {
 	const u64 wanted = 0xabcd;
+	unsigned long flags;
+	bool answers;
 	u64 value;
 
-	return desc->shares_counters ||
-	       (!x86_write_msr_safe(desc->select_msr, 0) &&
-		!x86_write_msr_safe(desc->counter_msr, wanted) &&
-		!x86_read_msr_safe(desc->counter_msr, &value) && value == wanted);
+	if (desc->shares_counters)
+		return true;
+
+	/* Stay on this CPU: another CPU would read its own counter. */
+	local_irq_save(flags);
+	answers = !x86_write_msr_safe(desc->select_msr, 0) &&
+		  !x86_write_msr_safe(desc->counter_msr, wanted) &&
+		  !x86_read_msr_safe(desc->counter_msr, &value) && value == wanted;
+	local_irq_restore(flags);
+
+	return answers;
 }
 
 /*

@@ -39,6 +39,8 @@ bool x86_model_no_apic;
 bool x86_model_xen_pv;
 /* Accesses to the counters' MSRs fault, although CPUID reports the counters. */
 bool x86_model_no_msrs;
+/* Number of writes by x86_write_msr_safe() whose task may be on another CPU for the next access */
+unsigned int x86_model_migratable;
 /* The kernel has no handler for interrupts of Intel PT. */
 bool x86_model_no_trace;
 /* Number of interrupts that the driver has passed to the handler of Intel PT */
@@ -229,6 +231,8 @@ int x86_write_msr_safe(u32 msr, u64 value)
 	const char *name;
 	int index;
 
+	x86_model_migratable += !irqs_disabled();
+
 	return !x86_model_no_msrs && write_msr(msr, value, &name, &index) ? 0 : -EIO;
 }
 
@@ -400,6 +404,7 @@ void x86_model_power_on(const struct x86_model_cpu *cpu)
 	x86_model_no_apic = false;
 	x86_model_xen_pv = false;
 	x86_model_no_msrs = false;
+	x86_model_migratable = 0;
 	x86_model_traced = 0;
 	x86_model_bts_runs = true;
 	x86_model_bts_full = false;

@@ -190,6 +190,7 @@ extern bool x86_model_no_apic;
 /* The kernel is a Xen PV domain. */
 extern bool x86_model_xen_pv;
 extern bool x86_model_no_msrs;
+extern unsigned int x86_model_migratable;
 extern bool x86_model_no_trace;
 extern bool x86_model_no_bts, x86_model_pti, x86_model_bts_runs, x86_model_bts_full;
 extern bool x86_model_builtin_stops;

@@ -21,6 +21,7 @@
 #include <linux/bitfield.h>
 #include <linux/bitops.h>
 #include <linux/bug.h>
+#include <linux/irqflags.h>
 #include <linux/kernel.h>
 #include <linux/perf_event.h>
 #include <linux/printk.h>
@@ -322,6 +323,8 @@ static bool __corepmu_init ring_answers(void)
 int __corepmu_init x86_lbr_describe(struct x86_desc *desc)
 {
 	unsigned int format = 0;
+	unsigned long flags;
+	bool answers;
 
 	if (!x86_exclusive_is_known()) {
 		desc->pmu->branch_reason =
@@ -338,7 +341,11 @@ int __corepmu_init x86_lbr_describe(struct x86_desc *desc)
 			"the LBR format is older than Skylake's";
 		return 0;
 	}
-	if (!ring_answers()) {
+	/* Stay on this CPU: another CPU would read its own registers. */
+	local_irq_save(flags);
+	answers = ring_answers();
+	local_irq_restore(flags);
+	if (!answers) {
 		desc->pmu->branch_reason =
 			"the LBR registers do not keep written values (hypervisor?)";
 		return 0;
