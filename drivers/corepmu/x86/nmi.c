@@ -4,11 +4,11 @@
  *
  * The handler stops the PMU and handles the overflows in the status register, or those that the
  * counters' sign bits show. It unmasks LVTPC while nothing counts (on Intel an overflow during the
- * mask is lost), and starts the PMU. The handler returns the number of overflows, since a pending
- * NMI may swallow others. It also claims some NMIs without an overflow. On Intel a masked LVTPC
+ * mask is lost), and starts the PMU. The handler returns the number of overflows, see
+ * x86_handle_nmi(). It also claims some NMIs without an overflow. On Intel a masked LVTPC
  * identifies a PMI. On AMD a PMI leaves no trace and may come after its overflow has been handled.
- * The handler claims such NMIs for 100 ms after an overflow, and after a stop that overtook an
- * overflow.
+ * The handler claims such NMIs for 100 ms after an overflow. It does so, too, after an event was
+ * stopped between its overflow and the NMI.
  *
  * Intel PT uses the same interrupt and has no handler. The built-in driver calls
  * intel_pt_interrupt() if the status says so (Trace_ToPA_PMI), unless KVM takes the interrupt for a

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * corepmu: x86: reservation of the counters, for sharing with the built-in driver
+ * corepmu: x86: reservation of the counters, against the built-in driver and other users
  *
  * The kernel has a reservation for each counter and each event selection register
  * (arch/x86/kernel/cpu/perfctr-watchdog.c). The built-in driver reserves all of them for its first

@@ -276,8 +276,8 @@ static bool is_shared(const struct x86_desc *desc)
  * intel_describe_extra_regs() - find out which extra registers exist
  * @desc: the PMU description; its counters have been reserved
  *
- * A hypervisor may hide the registers (KVM does); a write then raises #GP. All CPUs of one type
- * have the same registers. Process context.
+ * A hypervisor may hide the registers (KVM does); a write then raises #GP. On a CPU of this CPU
+ * type, IRQs off.
  */
 void __corepmu_init intel_describe_extra_regs(struct x86_desc *desc)
 {

@@ -320,7 +320,7 @@ bool x86_topdown_write(struct corepmu_cpu *cpuc, struct hw_perf_event *hwc)
 		this_cpu_write(topdown.shared, false);
 		return false;
 	}
-	/* perf core has placed the metrics before the slots. */
+	/* The metrics are still placed: the slots event restarts, or its CPU was powered up. */
 	if (cpuc->events[SLOTS_COUNTER])
 		share(cpuc, cpuc->events[SLOTS_COUNTER]);
 

@@ -8,10 +8,11 @@
  * arch/x86/events/intel/core.c). Without an answer, counters keep counting in guests. So this
  * driver answers the call when it replaces the built-in driver.
  *
- * The host's value of GLOBAL_CTRL is constant with the built-in driver, and corepmu_cpu.active with
- * this one. KVM asks with IRQs off. If an NMI then throttles an event before the VM entry, the VM
- * exit loads the old value, and the event's counter runs until the next write of GLOBAL_CTRL. The
- * driver ignores these counts: the event is stopped, and its next start sets the counter.
+ * With the built-in driver, the host's value of GLOBAL_CTRL is constant. With this driver the value
+ * is corepmu_cpu.active, which changes. KVM asks with IRQs off. If an NMI then throttles an event
+ * before the VM entry, the VM exit loads the old value: the event's counter runs until the next
+ * write of GLOBAL_CTRL. The driver ignores these counts: the event is stopped, and its next start
+ * sets the counter.
  */
 #define pr_fmt(fmt) "corepmu: " fmt
 

@@ -10,9 +10,10 @@
  *   clears the debug stores in the cpu_entry_area, which x86/pebs/ds.c uses.
  * - Before Ice Lake the cores cannot trace by Intel PT and record branches at once.
  *
- * corepmu counts events with branch records or with a debug store as users of branch records; the
- * built-in driver does so for branch records. If the built-in driver is present, corepmu counts
- * none: while any such event is counted, the built-in driver's NMI handler accesses the registers.
+ * corepmu counts its events with branch records or with a debug store as users of branch records.
+ * The built-in driver counts only its events with branch records. If the built-in driver is
+ * present, corepmu counts none: while such an event is counted, the NMI handler of the built-in
+ * driver accesses the registers.
  *
  * On CPUs where branch records and Intel PT work together, this driver sets the kernel's
  * lbr_pt_coexist with its first counted event, if no Intel PT event is open. The kernel no longer
