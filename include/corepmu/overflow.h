@@ -102,6 +102,16 @@ static inline bool corepmu_is_throttled(const struct perf_event *event)
 	return event->hw.interrupts == U64_MAX;
 }
 
+/*
+ * Check whether an event that perf core stopped in a sample must stay stopped. Either perf core has
+ * throttled the event, or the sample was the last of PERF_EVENT_IOC_REFRESH: an irq_work is about
+ * to disable the event.
+ */
+static inline bool corepmu_stays_stopped(const struct perf_event *event)
+{
+	return corepmu_is_throttled(event) || READ_ONCE(event->pending_disable);
+}
+
 /* core/overflow.c */
 extern struct pt_regs corepmu_no_user_regs;
 struct pt_regs *corepmu_saved_user_regs(void);

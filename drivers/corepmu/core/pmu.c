@@ -439,8 +439,8 @@ static noinline int place_by_moving(struct corepmu_cpu *cpuc, struct perf_event 
 		corepmu_counter_place(cpuc, events[i]);
 		if (events[i]->hw.flags & COREPMU_EVENT_FEATURES)
 			corepmu_features_moved(cpuc, events[i]);
-		/* Perf core may have throttled the event in the late sample of a stop above. */
-		if ((restart & BIT_ULL(i)) && !corepmu_is_throttled(events[i]))
+		/* Perf core may have ended the event's run in the late sample of a stop above. */
+		if ((restart & BIT_ULL(i)) && !corepmu_stays_stopped(events[i]))
 			event_resume(cpuc, events[i], counters);
 		corepmu_update_userpage(events[i]);
 	}

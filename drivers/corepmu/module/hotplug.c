@@ -48,8 +48,8 @@ static void corepmu_power_up(struct corepmu_cpu *cpuc)
 			continue;
 
 		corepmu_counter_place(cpuc, event);
-		/* Perf core may have throttled the event in a late sample at power-down. */
-		if ((cpuc->suspended & BIT_ULL(idx)) && !corepmu_is_throttled(event))
+		/* Perf core may have ended the event's run in a late sample at power-down. */
+		if ((cpuc->suspended & BIT_ULL(idx)) && !corepmu_stays_stopped(event))
 			corepmu_event_start(event, 0);
 	}
 	cpuc->suspended = 0;
