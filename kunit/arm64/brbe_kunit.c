@@ -228,12 +228,8 @@ static void brbe_freezes(struct kunit *test)
 	pmuv3_model_branch(USER + 0x20, ARM_KERNEL, IRQ, 0, kernel_el(), 0);
 	pmuv3_model_hold(false);
 	EXPECT_FROM(test, &branch_seen[0], USER);
-	/*
-	 * After the interrupt, records from before the overflow are gone; a stop keeps the records.
-	 */
+	/* After the interrupt, records from before the overflow are gone. */
 	user_branch(USER + 0x30, COND, 0);
-	b->pmu->perf_pmu.pmu_disable(&b->pmu->perf_pmu);
-	b->pmu->perf_pmu.pmu_enable(&b->pmu->perf_pmu);
 	user_branch(USER + 0x34, COND, 0);
 	branch_overflow(b);
 	EXPECT_FROM(test, &branch_seen[1], USER + 0x34, USER + 0x30);
@@ -243,6 +239,36 @@ static void brbe_freezes(struct kunit *test)
 	branch_end(event);
 	user_branch(USER + 0x40, COND, 0);
 	KUNIT_EXPECT_EQ(test, this_cpu_read(pmuv3_model_state.record[0].source), USER + 0x38);
+}
+
+/*
+ * While the PMU is stopped, only the kernel runs, and its branches are not recorded. So records of
+ * user branches stay, but not those of an event that wants the kernel's branches.
+ */
+static void brbe_stops(struct kunit *test)
+{
+	static const u64 types[] = { ANY_USER, ANY_LEVEL };
+	struct fixture *b = test->priv;
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(types); i++) {
+		struct perf_event *event = branch_start(branch_open_stack(b, types[i]));
+
+		b->nr_samples = 0;
+		user_branch(USER, COND, 0);
+		b->pmu->perf_pmu.pmu_disable(&b->pmu->perf_pmu);
+		pmuv3_model_branch(ARM_KERNEL, ARM_KERNEL + 0x10, COND, kernel_el(), kernel_el(),
+				   0);
+		b->pmu->perf_pmu.pmu_enable(&b->pmu->perf_pmu);
+		user_branch(USER + 0x10, COND, 0);
+		branch_overflow(b);
+		KUNIT_EXPECT_EQ(test, b->nr_samples, 1);
+		if (types[i] == ANY_USER)
+			EXPECT_FROM(test, &branch_seen[0], USER + 0x10, USER);
+		else
+			EXPECT_FROM(test, &branch_seen[0], USER + 0x10);
+		branch_end(event);
+	}
 }
 
 /* Rejected branch_sample_type values and their errno */
@@ -321,6 +347,7 @@ static struct kunit_case brbe_cases[] = {
 	KUNIT_CASE_PARAM(brbe_banks, brbe_gen_params),
 	KUNIT_CASE_PARAM(brbe_flags, brbe_gen_params),
 	KUNIT_CASE_PARAM(brbe_freezes, brbe_gen_params),
+	KUNIT_CASE_PARAM(brbe_stops, brbe_gen_params),
 	KUNIT_CASE_PARAM(brbe_refuses, brbe_gen_params),
 	KUNIT_CASE_PARAM(brbe_after_an_agent, brbe_gen_params),
 	{ }

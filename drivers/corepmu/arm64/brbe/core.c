@@ -20,8 +20,8 @@
  * Exceptions and exception returns are recorded only if an event has the kernel's branches. All
  * exceptions but SVC, HVC and SMC are PERF_BR_IRQ; the built-in driver distinguishes faults and
  * SError, and omits debug exceptions. The built-in driver invalidates all records at each start.
- * This driver keeps records while the PMU is stopped. It clears the records after an overflow that
- * has paused recording, since branches are missing until the interrupt.
+ * This driver keeps records of user space while the PMU is stopped: only the kernel runs meanwhile.
+ * It clears records with branches of the kernel, and those that an overflow has paused.
  */
 #define pr_fmt(fmt) "corepmu: " fmt
 
@@ -102,15 +102,19 @@ static void brbe_start(struct corepmu_cpu *cpuc)
 }
 
 /*
- * Stop recording. If an overflow has paused recording, the branches up to the interrupt are
- * missing. Later records would then follow a gap, which a reader takes for straight-line code. So
- * mark the records stale: samples of this interrupt still use them, and the next start of
- * recording clears them. brbe_enable() of drivers/perf/arm_brbe.c clears them at each start.
+ * Stop recording. A reader takes the code between two records for straight-line code, so records
+ * must not have a gap. Two stops leave one. If an overflow has paused recording, the branches up to
+ * the interrupt are missing. If the kernel's branches are recorded, those until the next start are
+ * missing. So mark the records stale: samples of this interrupt still use them, and the next start
+ * of recording clears them. brbe_enable() of drivers/perf/arm_brbe.c clears them at each start.
  */
 static void brbe_stop(struct corepmu_cpu *cpuc)
 {
-	if (cpuc->branches->recording && (brbe_read_fcr() & BRBFCR_PAUSED))
-		cpuc->branches->stale = true;
+	struct corepmu_branches *branches = cpuc->branches;
+
+	if (branches->recording && ((branches->wanted & COREPMU_BRANCH_KERNEL) ||
+				    (brbe_read_fcr() & BRBFCR_PAUSED)))
+		branches->stale = true;
 	brbe_write_fcr(BRBFCR_PAUSED);
 }
 
