@@ -164,8 +164,12 @@ static int __corepmu_init pmuv3_add(struct pmuv3 *pmuv3)
 	}
 
 	ret = smp_call_function_any(&pmuv3->pmu->supported_cpus, describe_cpu, pmuv3, 1);
-	if (!ret)
-		ret = probe_error;
+	if (ret) {
+		pr_err("CPUs %*pbl of a PMU node are offline, and only an online CPU can be identified: bring one online and load corepmu again\n",
+		       cpumask_pr_args(&pmuv3->pmu->supported_cpus));
+		return ret;
+	}
+	ret = probe_error;
 	if (ret) {
 		pr_err("CPUs %*pbl of a PMU node have no PMUv3 (ID_AA64DFR0_EL1): in a virtual machine, enable its PMU\n",
 		       cpumask_pr_args(&pmuv3->pmu->supported_cpus));
