@@ -184,7 +184,7 @@ bool pmuv3_joins(struct corepmu_cpu *cpuc)
 		return false;
 	}
 	if (!cpuc->irq && corepmu_has_interrupt(cpuc->pmu)) {
-		pr_warn("CPU%u was offline at load, and its PMU interrupt (an SPI) was unknown: no event counts there until corepmu is loaded again\n",
+		pr_warn("CPU%u has no known PMU interrupt: no event counts there; load corepmu again if the CPU was offline at load, else mend the MADT\n",
 			smp_processor_id());
 		return false;
 	}
