@@ -220,7 +220,7 @@ static noinline void write_otherwise(struct corepmu_cpu *cpuc, struct hw_perf_ev
 {
 	int idx = hwc->idx;
 
-	/* A 32-bit event on a wider counter: set all upper bits, so that both overflow together. */
+	/* A 32-bit event on a wider counter: with all upper bits set, bit 31 carries to the top. */
 	if (hwc->flags & COREPMU_EVENT_32BIT)
 		value |= cpuc->pmu->value_mask[idx] & ~corepmu_hw_value_mask(hwc);
 
@@ -274,8 +274,8 @@ static noinline void place_rare(struct corepmu_cpu *cpuc, struct hw_perf_event *
 }
 
 /*
- * Place an event that pmuv3_place() has no fast path for: the first event on an untrusted counter,
- * after a write of the shared registers, or a rare one. The first event of each context switch comes here.
+ * Place an event that pmuv3_place() has no fast path for: a rare event, or one on an untrusted
+ * counter before write_shared() has run. Usually the first event of a context switch comes here.
  */
 static noinline void place_otherwise(struct corepmu_cpu *cpuc, struct hw_perf_event *hwc,
 				     u64 value)
@@ -330,6 +330,7 @@ static void pmuv3_reset(struct corepmu_cpu *cpuc)
 	isb();
 
 	cpuc->dirty = 0;
+	/* The next placement finds no trusted register: write_shared() then resets hw_active. */
 	cpuc->trusted = 0;
 	cpuc->trusted_others = 0;
 	pmuv3_kvm_reset();

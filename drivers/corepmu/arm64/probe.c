@@ -183,7 +183,10 @@ static int __corepmu_init pmuv3_add(struct pmuv3 *pmuv3)
 	ret = pmuv3_request_irqs(pmuv3);
 	if (ret)
 		return ret;
-	/* All PMUs share one backend: if one PMU has NMIs, the others use the NMI backend, too. */
+	/*
+	 * All PMUs share the static calls of the hot paths. Once one PMU has NMIs, the NMI backend
+	 * serves all of them, also those that were registered before.
+	 */
 	if (pmuv3->nmi || nmi_used)
 		pmuv3->pmu->backend = &pmuv3_nmi_backend;
 	if (pmuv3->nmi && !nmi_used)

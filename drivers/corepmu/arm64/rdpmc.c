@@ -145,8 +145,8 @@ void pmuv3_rdpmc_close(void)
 /**
  * pmuv3_rdpmc_reset() - handle that other software may have written PMUSERENR_EL0
  *
- * While tasks read counters, only mark the value as unknown: pmuv3_rdpmc_switch() runs before the
- * next start of the PMU. IRQs off.
+ * While tasks may read counters, only mark the value as unknown: perf core's next enable of a PMU
+ * calls pmuv3_rdpmc_switch(), which then writes the register. IRQs off.
  */
 void pmuv3_rdpmc_reset(void)
 {

@@ -78,8 +78,8 @@ static __corepmu_init void *fits(const struct corepmu_backend *backend, unsigned
  * corepmu_features_use() - make the static calls call the features of @backend
  * @backend: the backend of this machine
  *
- * Process context, before any PMU is registered. Updating a static call that already calls the
- * right function costs nothing.
+ * Process context, for each PMU before its registration. Updating a static call that already calls
+ * the right function costs nothing.
  */
 void __corepmu_init corepmu_features_use(const struct corepmu_backend *backend)
 {

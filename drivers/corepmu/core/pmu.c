@@ -38,7 +38,8 @@ DEFINE_STATIC_CALL_NULL(corepmu_write_counter, corepmu_write_none);
  * corepmu_use_backend() - make the static calls of the hot paths call @backend
  * @backend: the backend of this machine
  *
- * Process context, before any PMU is registered.
+ * Process context, before a PMU is registered. PMUs of other CPU types may be in use already: for
+ * them the functions are the same, or do the same (arm64, where @backend has NMIs).
  */
 void __corepmu_init corepmu_use_backend(const struct corepmu_backend *backend)
 {
