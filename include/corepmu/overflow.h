@@ -103,9 +103,9 @@ static inline bool corepmu_is_throttled(const struct perf_event *event)
 }
 
 /*
- * Check whether an event that perf core stopped in a sample must stay stopped. Either perf core has
- * throttled the event, or the sample was the last of PERF_EVENT_IOC_REFRESH: an irq_work is about
- * to disable the event.
+ * Check whether an event that the driver has stopped for a moment must stay stopped. In the stop's
+ * late sample, perf core may have throttled the event. Or that sample was the last one that
+ * PERF_EVENT_IOC_REFRESH allows: an irq_work is about to disable the event.
  */
 static inline bool corepmu_stays_stopped(const struct perf_event *event)
 {

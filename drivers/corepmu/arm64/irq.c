@@ -310,8 +310,8 @@ int __corepmu_init pmuv3_parse_irqs_acpi(struct pmuv3 *pmuv3)
  * @dev: a struct corepmu_cpu: for an SPI, that of the interrupt's CPU; for a PPI, that of this CPU
  *	in the PMU that has requested the PPI, which may be another CPU type's PMU
  *
- * One interrupt serves all counters of a CPU. An SPI arrives at another CPU if firmware names the
- * wrong one, and a PPI may be shared by PMUs of several CPU types. So the function looks up the
+ * One interrupt serves all counters of a CPU. If firmware names the wrong CPU of an SPI, @dev is
+ * not this CPU's; a PPI may be shared by PMUs of several CPU types. So the function looks up the
  * PMU, and uses the registers and state of the CPU that it runs on. Hard interrupt, IRQs off, or
  * NMI.
  *

@@ -184,8 +184,8 @@ static int __corepmu_init pmuv3_add(struct pmuv3 *pmuv3)
 	if (ret)
 		return ret;
 	/*
-	 * All PMUs share the static calls of the hot paths. Once one PMU has NMIs, the NMI backend
-	 * serves all of them, also those that were registered before.
+	 * All PMUs share the static calls of the hot paths. Once one PMU has NMIs, these calls use
+	 * the NMI backend, also for PMUs that were registered before.
 	 */
 	if (pmuv3->nmi || nmi_used)
 		pmuv3->pmu->backend = &pmuv3_nmi_backend;

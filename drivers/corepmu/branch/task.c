@@ -72,7 +72,7 @@ static bool has_all_notices(const struct corepmu_cpu *cpuc)
 {
 	int idx;
 
-	/* Before 6.2 PMUs share a context. */
+	/* Before 6.2 PMUs share a context, and perf core notifies only one of them. */
 	if (COMPAT_PMUS_SHARE_CONTEXT || !corepmu_branch_is_notified(cpuc->pmu))
 		return false;
 	if (COMPAT_NOTIFIES_EVERY_SWITCH)

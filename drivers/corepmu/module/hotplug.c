@@ -48,7 +48,7 @@ static void corepmu_power_up(struct corepmu_cpu *cpuc)
 			continue;
 
 		corepmu_counter_place(cpuc, event);
-		/* Perf core may have ended the event's run in a late sample at power-down. */
+		/* In a late sample at power-down, perf core may have throttled the event. */
 		if ((cpuc->suspended & BIT_ULL(idx)) && !corepmu_stays_stopped(event))
 			corepmu_event_start(event, 0);
 	}
@@ -130,7 +130,7 @@ static int corepmu_cpu_online(unsigned int cpu, struct hlist_node *node)
 	local_irq_save(flags);
 	corepmu_power_down(cpuc);
 	pmu->backend->reset(cpuc);
-	/* Before the counters start: x86 loses an overflow while the interrupt is masked. */
+	/* Unmask first: on x86, an overflow while LVTPC is masked raises no PMI. */
 	pmu->backend->irq_enable(cpuc);
 	corepmu_power_up(cpuc);
 	/* From here on perf core may put events on a CPU that has joined the PMU. */

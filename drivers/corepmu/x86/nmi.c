@@ -7,8 +7,8 @@
  * mask is lost), and starts the PMU. The handler returns the number of overflows, see
  * x86_handle_nmi(). It also claims some NMIs without an overflow. On Intel a masked LVTPC
  * identifies a PMI. On AMD a PMI leaves no trace and may come after its overflow has been handled.
- * The handler claims such NMIs for 100 ms after an overflow. It does so, too, after an event was
- * stopped between its overflow and the NMI.
+ * The handler claims such NMIs for 100 ms after an overflow. It also claims them for 100 ms after a
+ * stop that came between an overflow and its NMI.
  *
  * Intel PT uses the same interrupt and has no handler. The built-in driver calls
  * intel_pt_interrupt() if the status says so (Trace_ToPA_PMI), unless KVM takes the interrupt for a
@@ -138,7 +138,7 @@ static noinline void acknowledge_branches(const struct x86_desc *desc, struct co
 	x86_write_msr(desc->global_clear, status);
 }
 
-/* Handle the overflows of all counters. Return their number. */
+/* Handle the overflows of all counters. Return the number of those that raised an interrupt. */
 static unsigned int handle_overflows(struct x86_desc *desc, struct corepmu_cpu *cpuc)
 {
 	unsigned int handled = 0, rounds = 0;

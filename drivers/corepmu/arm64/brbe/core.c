@@ -21,7 +21,8 @@
  * exceptions but SVC, HVC and SMC are PERF_BR_IRQ; the built-in driver distinguishes faults and
  * SError, and omits debug exceptions. The built-in driver invalidates all records at each start.
  * This driver keeps records of user space while the PMU is stopped: only the kernel runs meanwhile.
- * It clears records with branches of the kernel, and those that an overflow has paused.
+ * If an event wants the kernel's branches, or an overflow has paused recording, the next start
+ * clears all records.
  */
 #define pr_fmt(fmt) "corepmu: " fmt
 
@@ -102,11 +103,11 @@ static void brbe_start(struct corepmu_cpu *cpuc)
 }
 
 /*
- * Stop recording. A reader takes the code between two records for straight-line code, so records
- * must not have a gap. Two stops leave one. If an overflow has paused recording, the branches up to
- * the interrupt are missing. If the kernel's branches are recorded, those until the next start are
- * missing. So mark the records stale: samples of this interrupt still use them, and the next start
- * of recording clears them. brbe_enable() of drivers/perf/arm_brbe.c clears them at each start.
+ * Stop recording. A reader takes the code between two records for straight-line code, so no branch
+ * may be missing between them. After an overflow has paused recording, the branches up to the
+ * interrupt are missing. With the kernel's branches, those from this stop to the next start are
+ * missing. So mark the records stale: samples still use them until the next start clears them.
+ * brbe_enable() of drivers/perf/arm_brbe.c clears them at each start.
  */
 static void brbe_stop(struct corepmu_cpu *cpuc)
 {

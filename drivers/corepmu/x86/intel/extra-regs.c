@@ -344,7 +344,7 @@ bool intel_event_needs_extra_reg(const struct x86_desc *desc, u64 config)
 }
 
 /**
- * intel_uarch_has_extra_reg() - check whether events of the microarchitecture have an extra register
+ * intel_uarch_has_extra_reg() - check whether the microarchitecture's events use an extra register
  * @desc: the PMU description
  * @msr: the extra register, as MSR_OFFCORE_RSP_0
  *

@@ -390,8 +390,8 @@ int x86_topdown_encode(struct perf_event *event)
 				      "config %#llx: a topdown metric cannot sample; sample another event",
 				      attr->config);
 	/*
-	 * If the parent's leader is closed, the parent stays in the error state. Its children get
-	 * no counter: fork(2) must not fail.
+	 * This metric's parent has lost its slots leader, and stays in the error state. Give the
+	 * child no counter, but accept the child: fork(2) must not fail.
 	 */
 	if (leader == event && event->parent) {
 		corepmu_hw_set_counters(&event->hw, 0);

@@ -122,8 +122,8 @@ static unsigned int reads_of_exec(u64 id, unsigned int *wrong, u64 *low, u64 *hi
  * (sync_child_event() of 6.12). It writes one when remove_on_exec closes the event. An additional
  * event that is not inherited keeps Linux from exchanging the contexts of parent and child.
  *
- * A kernel that writes the count of the last switch writes a right one if a child is switched
- * between loop and exec: so there are several children.
+ * A kernel may write the count of the last context switch. That count is right if the child was
+ * switched between loop and exec. So several children must all have the right count.
  */
 static void read_of_child(void)
 {
