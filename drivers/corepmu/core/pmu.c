@@ -38,8 +38,7 @@ DEFINE_STATIC_CALL_NULL(corepmu_write_counter, corepmu_write_none);
  * corepmu_use_backend() - make the static calls of the hot paths call @backend
  * @backend: the backend of the PMU that is about to be registered
  *
- * Process context, before a PMU is registered. PMUs of other CPU types may be in use already. Their
- * functions are the same, or on arm64 those of the NMI backend, which also works without NMIs.
+ * Process context, before a PMU is registered; PMUs of other CPU types may be in use already.
  */
 void __corepmu_init corepmu_use_backend(const struct corepmu_backend *backend)
 {
@@ -440,7 +439,6 @@ static noinline int place_by_moving(struct corepmu_cpu *cpuc, struct perf_event 
 		corepmu_counter_place(cpuc, events[i]);
 		if (events[i]->hw.flags & COREPMU_EVENT_FEATURES)
 			corepmu_features_moved(cpuc, events[i]);
-		/* In the late sample of a stop above, perf core may have throttled the event. */
 		if ((restart & BIT_ULL(i)) && !corepmu_stays_stopped(events[i]))
 			event_resume(cpuc, events[i], counters);
 		corepmu_update_userpage(events[i]);

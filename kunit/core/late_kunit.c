@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * corepmu: KUnit suite of late samples: a stop emits them, and perf core may then want the event to
+ * stay stopped
+ */
+#include <kunit/test.h>
+
+#include <linux/bits.h>
+#include <linux/irqflags.h>
+#include <linux/limits.h>
+#include <linux/perf_event.h>
+
+#include <corepmu/assign.h>
+#include <corepmu/module.h>
+#include <corepmu/pmu.h>
+
+#include "fixture/testbed.h"
+
+/* Mark the event as throttled, as perf_event_throttle() in kernel/events/core.c does. */
+static void throttle(struct fixture *b, struct perf_event *event)
+{
+	event->hw.interrupts = U64_MAX;
+}
+
+/* Mark the event as at its limit of samples, as perf_event_disable_inatomic() does. */
+static void reach_limit(struct fixture *b, struct perf_event *event)
+{
+	event->pending_disable = 1;
+}
+
+/* Perf core starts the event again: in a tick, or by an ioctl. */
+static void start_again(struct perf_event *event)
+{
+	event->hw.interrupts = 0;
+	event->pending_disable = 0;
+	fixture_start_event(event, 0);
+}
+
+static void move_stopped(struct kunit *test,
+			 void (*stop)(struct fixture *b, struct perf_event *event))
+{
+	struct fixture *b = test->priv;
+	struct perf_event *mover, *first;
+
+	mover = fixture_event(b, PERF_COUNT_HW_CPU_CYCLES, 1000);
+	first = fixture_event(b, PERF_COUNT_HW_CPU_CYCLES, 0);
+	corepmu_hw_set_counters(&first->hw,
+				BIT_ULL(corepmu_first_choice(corepmu_hw_counters(&mover->hw))));
+	KUNIT_ASSERT_EQ(test, fixture_add(mover, PERF_EF_START), 0);
+	b->testbed->ops->hold(true);
+	fixture_run(b, TESTBED_CYCLES, 1010);
+	KUNIT_EXPECT_EQ(test, b->nr_samples, 0);
+	b->on_sample = stop;
+	KUNIT_EXPECT_EQ(test, fixture_add(first, PERF_EF_START), 0);
+	b->on_sample = NULL;
+	b->testbed->ops->hold(false);
+
+	KUNIT_EXPECT_NE(test, mover->hw.idx, first->hw.idx);
+	KUNIT_EXPECT_EQ(test, b->nr_samples, 1);
+	KUNIT_EXPECT_TRUE(test, mover->hw.state & PERF_HES_STOPPED);
+	fixture_run(b, TESTBED_CYCLES, 500);
+	KUNIT_EXPECT_EQ(test, fixture_read(mover), 1010);
+
+	start_again(mover);
+	fixture_run(b, TESTBED_CYCLES, 989);
+	KUNIT_EXPECT_EQ(test, b->nr_samples, 1);
+	fixture_run(b, TESTBED_CYCLES, 1);
+	KUNIT_EXPECT_EQ(test, b->nr_samples, 2);
+	KUNIT_EXPECT_EQ(test, fixture_read(mover), 2000);
+	KUNIT_EXPECT_EQ(test, fixture_read(first), 1490);
+}
+
+/*
+ * An event has an overflow that no interrupt has reported when the event moves. Perf core throttles
+ * the event in its late sample: the event moves and stays stopped until perf core starts it.
+ */
+static void late_moves_throttled(struct kunit *test)
+{
+	move_stopped(test, throttle);
+}
+
+/* The same if the late sample is the last one that PERF_EVENT_IOC_REFRESH allows */
+static void late_moves_at_limit(struct kunit *test)
+{
+	move_stopped(test, reach_limit);
+}
+
+static void power_up_stopped(struct kunit *test,
+			     void (*stop)(struct fixture *b, struct perf_event *event))
+{
+	struct fixture *b = test->priv;
+	struct perf_event *event = fixture_sampling(b, PERF_COUNT_HW_CPU_CYCLES, 1000);
+	unsigned long flags;
+
+	b->testbed->ops->hold(true);
+	fixture_run(b, TESTBED_CYCLES, 1010);
+	b->on_sample = stop;
+	local_irq_save(flags);
+	corepmu_registers_changed(b->cpuc);
+	local_irq_restore(flags);
+	b->on_sample = NULL;
+	b->testbed->ops->hold(false);
+
+	KUNIT_EXPECT_EQ(test, b->nr_samples, 1);
+	KUNIT_EXPECT_TRUE(test, event->hw.state & PERF_HES_STOPPED);
+	fixture_run(b, TESTBED_CYCLES, 500);
+	KUNIT_EXPECT_EQ(test, fixture_read(event), 1010);
+	start_again(event);
+	fixture_run(b, TESTBED_CYCLES, 990);
+	KUNIT_EXPECT_EQ(test, b->nr_samples, 2);
+	KUNIT_EXPECT_EQ(test, fixture_read(event), 2000);
+}
+
+/* The same for an event that is stopped because its CPU powers down */
+static void late_powers_up_throttled(struct kunit *test)
+{
+	power_up_stopped(test, throttle);
+}
+
+static void late_powers_up_at_limit(struct kunit *test)
+{
+	power_up_stopped(test, reach_limit);
+}
+
+static struct kunit_case late_cases[] = {
+	KUNIT_CASE_PARAM(late_moves_throttled, testbed_gen_params),
+	KUNIT_CASE_PARAM(late_moves_at_limit, testbed_gen_params),
+	KUNIT_CASE_PARAM(late_powers_up_throttled, testbed_gen_params),
+	KUNIT_CASE_PARAM(late_powers_up_at_limit, testbed_gen_params),
+	{ }
+};
+
+TESTBED_SUITE(late, "corepmu_late");
