@@ -164,10 +164,10 @@ apt_update() {
 			say "the archive cannot be reached now; keeping the package lists of an earlier run"
 			return
 		fi
-		# A mirror may be in the middle of a change, and the testing release has no backports: older
-		# versions will do.
+		# Accept failures of -updates, -backports and -security: a mirror may be in the middle of a
+		# change, and testing has no backports.
 		failed=$(grep -E '^E: (Failed to fetch|The repository) ' "$log") &&
-			! grep -qvE '(/dists/[^/]*|[^ ]*)-(updates|backports|security)(/| Release)' <<<"$failed" &&
+			! grep -qvE '(/dists/[^/ ]*-(updates|backports|security)/|[^ /]*-(updates|backports|security) Release)' <<<"$failed" &&
 			say "the archive lacks some updates now: older versions will do" && return
 		die "Debian's package lists cannot be fetched (no network, or no such suite?): $(grep -m 1 -E '^(E|W): ' "$log"); all of it is in $log."
 	fi
