@@ -35,7 +35,7 @@ package()
 	dpkg-deb --root-owner-group -b "$dir" "$archive/pool/${name}_${version}_$arch.deb" >/dev/null
 }
 
-# The suite of packages that are not in the release's own, by name
+# The suite of each package outside the release's own suite, by package name
 declare -A suite_of=()
 
 # lists RELEASE ARCH...: write package lists with the archive's present packages. Lists of each call are a
@@ -150,8 +150,7 @@ for suite in trixie trixie-updates trixie-backports trixie-security; do
 	result "a refresh (make update) finds the newest kernel in $suite"
 done
 
-# scripts/tables/arches-stock.cfg has another release for this series. Debian's testing has no backports.
-# refuse SUITE: have apt-get say what it says if SUITE is missing in an archive of signed suites
+# refuse SUITE: make apt-get print the error that a signed archive without SUITE causes
 refuse()
 {
 	mkdir -p "$work/bin"
@@ -166,6 +165,7 @@ EOT
 }
 
 apt_get=$(command -v apt-get)
+# arches-stock.cfg names another release for this series; testing has no backports.
 rm -rf "$archive"
 package linux-image-7.2.9-riscv64 7.2.9-1 riscv64 "" boot/vmlinux-7.2.9 boot/config-7.2.9
 package linux-perf 7.2.9-1 riscv64 "" usr/bin/perf
