@@ -94,22 +94,14 @@ static inline bool corepmu_aux_has_stopped(const struct perf_event *event)
 }
 
 /*
- * Check whether perf core has throttled the event: MAX_INTERRUPTS in kernel/events/core.c. Perf
- * core starts the event again in a tick.
- */
-static inline bool corepmu_is_throttled(const struct perf_event *event)
-{
-	return event->hw.interrupts == U64_MAX;
-}
-
-/*
  * Check whether an event that the driver has stopped for a moment must stay stopped. In the stop's
- * late sample, perf core may have throttled the event. Or that sample was the last one that
- * PERF_EVENT_IOC_REFRESH allows: an irq_work is about to disable the event.
+ * late sample, perf core may have throttled the event (MAX_INTERRUPTS in kernel/events/core.c): a
+ * tick starts it again. Or that sample was the last one that PERF_EVENT_IOC_REFRESH allows: an
+ * irq_work is about to disable the event.
  */
 static inline bool corepmu_stays_stopped(const struct perf_event *event)
 {
-	return corepmu_is_throttled(event) || READ_ONCE(event->pending_disable);
+	return event->hw.interrupts == U64_MAX || READ_ONCE(event->pending_disable);
 }
 
 /* core/overflow.c */
