@@ -11,7 +11,8 @@
  *
  * Three tests are by version alone, since the change is in no header. The driver also works if a
  * distribution has backported the change, with these effects:
- * - COMPAT_NOTIFIES_EVERY_SWITCH: per-CPU events have no large PEBS, nor branches amid a switch;
+ * - COMPAT_NOTIFIES_EVERY_SWITCH: per-CPU events have no large PEBS, and no branch records
+ *   in samples during a task switch;
  * - COMPAT_SNAPSHOT_IS_INLINED: the driver replaces a function that BPF programs do not call;
  * - COMPAT_BUILTIN_LACKS_PMUS_OF_*: the module is loaded at boot although the built-in driver has a
  *   PMU for the CPU.

@@ -287,8 +287,8 @@ static void irq_enable_watched(struct corepmu_cpu *cpuc)
 }
 
 /*
- * A CPU that comes online unmasks its overflow interrupt before its counters start: while LVTPC is
- * masked, an overflow is lost.
+ * A CPU that comes online unmasks its overflow interrupt before its counters start. The order is
+ * the same for all backends. It matters on x86: an overflow while LVTPC is masked is lost.
  */
 static void hotplug_unmasks_before_start(struct kunit *test)
 {

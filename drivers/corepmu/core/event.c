@@ -287,8 +287,8 @@ int corepmu_event_init(struct perf_event *event)
 		corepmu_freq_open(event);
 
 	/*
-	 * Members that were disabled when the parent's group was opened, and so needed no counter,
-	 * may be enabled now. The child's group counts if the parent's does: fork(2) must not fail.
+	 * The parent's group may have been opened with disabled members, which need no counter, and
+	 * are enabled now. The child's group counts if the parent's does: fork(2) must not fail.
 	 */
 	if (event->group_leader != event && !event->parent) {
 		ret = validate_group(pmu, event);

@@ -207,9 +207,9 @@ static u64 known_period(const struct perf_event *event, u64 running)
 }
 
 /*
- * Return false if an event's first sample is not due. At the end of a period, set the event's
- * period and what the sample shows: the counts so far. But a child's first sample stands for a
- * whole period, since other children end without a sample.
+ * Check whether an event's first sample is due. If the period has ended, also set the next period.
+ * The sample shows the counts so far. A child's sample shows at least a whole period, since other
+ * children end without a sample.
  */
 static bool begin_first_sample(struct perf_event *event)
 {

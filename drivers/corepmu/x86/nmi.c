@@ -120,11 +120,11 @@ static noinline u64 handle_special(const struct x86_desc *desc, struct corepmu_c
 }
 
 /*
- * Count the overflows of a status that raise an interrupt. A precise counter's own bit does not:
- * Skylake sets the bit before the CPU writes the record (handle_pmi_common() in
+ * Count the overflows in @overflowed that raised an interrupt. A precise counter's own bit raises
+ * none: Skylake sets it before the CPU writes the record (handle_pmi_common() in
  * arch/x86/events/intel/core.c).
  */
-static noinline unsigned int interrupts_of(struct corepmu_cpu *cpuc, u64 overflowed)
+static noinline unsigned int count_interrupts(struct corepmu_cpu *cpuc, u64 overflowed)
 {
 	return hweight64(overflowed & ~x86_pebs_counters(cpuc));
 }
@@ -171,7 +171,7 @@ static unsigned int handle_overflows(struct x86_desc *desc, struct corepmu_cpu *
 				handled++;
 				overflowed = x86_pebs_overflow(cpuc, overflowed);
 			} else {
-				handled += interrupts_of(cpuc, overflowed);
+				handled += count_interrupts(cpuc, overflowed);
 				overflowed = handle_special(desc, cpuc, overflowed);
 			}
 			if (!overflowed)

@@ -48,7 +48,7 @@ void trail_set_heads(struct trail *t, unsigned int levels)
 /**
  * trail_take() - take the noted branches that are to be recorded
  * @t: the trail; it has no noted branches then
- * @types: types to record, bitmaps: [0] of branches to user space, [1] to the kernel
+ * @types: bitmaps of types to record; x86: [0] to user space, [1] to the kernel; arm64: only [0]
  * @taken: set to the branches; an array of TRAIL_PASSED_MAX + 1
  *
  * The loop has no "if" on a branch of the guest: the host would mispredict it.

@@ -28,7 +28,7 @@
 #define TRAIL_LEVEL		UINT64_C(3)
 #define TRAIL_KERNEL_SHIFT	62	/* the target is in the kernel; x86 only */
 
-/* A bit of trail.known above the levels, set once records are on */
+/* A bit of trail.known above the levels; each update of trail.known sets it */
 #define TRAIL_ALWAYS		(1u << COUNT_LEVELS_MAX)
 #define TRAIL_ALL_LEVELS	(TRAIL_ALWAYS - 1)
 

@@ -85,7 +85,10 @@ void answer_records_of(const struct perf_event_attr *more, void (*work)(void))
 	see(&attr, work);
 }
 
-/* An event that is not inherited keeps Linux from exchanging the contexts of parent and child. */
+/*
+ * Answer with the records of a child with inherit_stat. The other event, which is not inherited,
+ * keeps Linux from exchanging the contexts of parent and child.
+ */
 static void exit_with_stat(void)
 {
 	struct perf_event_attr attr;

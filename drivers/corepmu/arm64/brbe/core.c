@@ -105,9 +105,9 @@ static void brbe_start(struct corepmu_cpu *cpuc)
 /*
  * Stop recording. A reader takes the code between two records for straight-line code, so no branch
  * may be missing between them. After an overflow has paused recording, the branches up to the
- * interrupt are missing. With the kernel's branches, those from this stop to the next start are
- * missing. So mark the records stale: samples still use them until the next start clears them.
- * brbe_enable() of drivers/perf/arm_brbe.c clears them at each start.
+ * interrupt are missing. If an event records the kernel's branches, those from this stop to the
+ * next start are missing. In both cases mark the records stale: samples use them until the next
+ * start clears them. brbe_enable() of drivers/perf/arm_brbe.c clears them at each start.
  */
 static void brbe_stop(struct corepmu_cpu *cpuc)
 {

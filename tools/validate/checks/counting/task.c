@@ -290,7 +290,10 @@ static void removed_on_exec(void)
 	close(fd);
 }
 
-/* Children execute another program, on any CPU. Some events are removed there. */
+/*
+ * Children with a sampling event execute another program, on any CPU. remove_on_exec removes some
+ * of the events; others start at exec.
+ */
 static void samples_over_exec(void)
 {
 	const unsigned long iterations = 20000;

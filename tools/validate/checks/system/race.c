@@ -88,7 +88,7 @@ static void expect_each_cpu_counts(void)
 	}
 }
 
-/* Run @work in @nr threads. Each gets its number, and returns its number of errors. */
+/* Run @work in @nr threads. Each thread gets its index, and returns how many errors it had. */
 static void run_threads(void *(*work)(void *), unsigned long nr)
 {
 	pthread_t threads[MAX_CPUS];
@@ -130,8 +130,8 @@ static void keep_busy(bool start)
 }
 
 /*
- * Twice as many events as counters, of a task that moves from CPU to CPU; @others: events that take
- * counters from them
+ * Run twice as many events as counters in a task that moves from CPU to CPU. @others: number of
+ * events of each CPU, which take counters first
  */
 static void move_in_turns(int others)
 {
@@ -153,7 +153,7 @@ static void move_in_turns(int others)
 		ran += last[i].running > 0;
 	}
 	expect_range("instructions of all events", LOOP_INSNS * 30000, INT64_MAX, sum);
-	expect_range("events that had a turn", least, nr, ran);
+	expect_range("events that counted", least, nr, ran);
 	close_all(fds, nr);
 }
 

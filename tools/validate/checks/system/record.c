@@ -82,9 +82,9 @@ struct read_record {
 };
 
 /*
- * Start a child that loops and calls exec; return its number of READ records.
- *
- * Adds those with a wrong task or id to @wrong, and extends @low to @high by the record's count.
+ * Start a child that loops and calls exec. Add the number of its READ records with a wrong task or
+ * id to @wrong. Widen the range from @low to @high by each record's count. Return the number of
+ * READ records.
  */
 static unsigned int reads_of_exec(u64 id, unsigned int *wrong, u64 *low, u64 *high)
 {
@@ -118,12 +118,12 @@ static unsigned int reads_of_exec(u64 id, unsigned int *wrong, u64 *low, u64 *hi
 
 /*
  * With inherit_stat, the kernel writes a READ record with the count when a child's event is
- * removed. Linux before 7.x writes none when the child exits, because the event has no task then
- * (sync_child_event() of 6.12). It writes one when remove_on_exec closes the event. An additional
+ * removed. Linux 6.12 writes none when the child exits, because the event has no task then
+ * (sync_child_event()). Every Linux writes one when remove_on_exec closes the event. An additional
  * event that is not inherited keeps Linux from exchanging the contexts of parent and child.
  *
- * A kernel may write the count of the last context switch. That count is right if the child was
- * switched between loop and exec. So several children must all have the right count.
+ * A kernel may write the count as of the child's last context switch. That count is right if the
+ * child was switched between loop and exec. So several children must all have the right count.
  */
 static void read_of_child(void)
 {
@@ -154,8 +154,10 @@ static void read_of_child(void)
 	expect_eq("READ records of the children", CHILDREN, reads);
 	expect_eq("READ records of another task or with a wrong id", 0, wrong);
 	/* The count includes a fork and an exec. */
-	expect_range("lowest count of a READ record", LOOP, LOOP + LOOP / 2, low);
-	expect_range("highest count of a READ record", LOOP, LOOP + LOOP / 2, high);
+	if (reads) {
+		expect_range("lowest count of a READ record", LOOP, LOOP + LOOP / 2, low);
+		expect_range("highest count of a READ record", LOOP, LOOP + LOOP / 2, high);
+	}
 	close(own);
 	close_sampling(&ring, fd);
 }
