@@ -264,10 +264,8 @@ apt_read_libraries() {
 
 # apt_versions REGEX VERSION-PREFIX: print "package<TAB>version" of each match, the newest last.
 apt_versions() {
-	apt-cache -c "$APT_CONF" pkgnames | grep -E "$1" | while read -r pkg; do
-		apt-cache -c "$APT_CONF" madison "$pkg" |
-			awk -F ' *[|] *' -v p="$pkg" '{ print $2 "\t" p }'
-	done | awk -F '\t' -v prefix="$2" 'index($1, prefix) == 1' |
+	apt-cache -c "$APT_CONF" pkgnames | grep -E "$1" | xargs -r apt-cache -c "$APT_CONF" madison |
+		awk -F ' *[|] *' -v prefix="$2" '{ sub(/^ +/, "", $1) } index($2, prefix) == 1 { print $2 "\t" $1 }' |
 		sort -t "$(printf '\t')" -k 1,1V | awk -F '\t' '!seen[$0]++ { print $2 "\t" $1 }'
 }
 
