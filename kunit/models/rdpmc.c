@@ -212,6 +212,7 @@ unsigned long x86_model_find_symbol(const char *name)
 		{ "__end_rodata",		x86_model_rodata_end },
 		{ "x86_add_exclusive",		x86_model_add_exclusive },
 		{ "x86_del_exclusive",		x86_model_del_exclusive },
+		{ "intel_pebs_init",		x86_model_no_bts ? NULL : function },
 		{ "sysctl_perf_event_paranoid",	&x86_model_paranoid },
 	};
 	unsigned int i;

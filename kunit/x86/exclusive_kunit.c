@@ -123,6 +123,45 @@ static void exclusive_uncounted(struct kunit *test)
 }
 
 /*
+ * Without intel_bts, precise events exclude nothing, and Intel PT does not exclude them: on kernels
+ * before 6.16, and with page table isolation. Branch records exclude Intel PT nevertheless.
+ */
+static void exclusive_without_bts(struct kunit *test)
+{
+	static const struct {
+		const char *testbed;
+		bool no_bts, pti;
+	} table[] = {
+		{ "intel-pebs-skl", .no_bts = true }, { "intel-pebs-skl", .pti = true },
+		{ "intel-pebs-icl", .no_bts = true }, { "intel-pebs-fmt6" },
+	};
+	struct perf_event *event;
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(table); i++) {
+		struct fixture *b;
+
+		x86_model_no_bts = table[i].no_bts;
+		x86_model_pti = table[i].pti;
+		b = fixture_start_on(test, table[i].testbed);
+		x86_model_no_bts = false;
+		x86_model_pti = false;
+		KUNIT_EXPECT_EQ(test, x86_model_add_exclusive(X86_MODEL_PT), 0);
+		KUNIT_ASSERT_EQ_MSG(test, open_records(b, &event), 0, "row %u", i);
+		KUNIT_EXPECT_EQ(test, x86_model_exclusive[X86_MODEL_LBR], 0);
+		if (b->pmu->nr_branches) {
+			struct perf_event *other;
+
+			KUNIT_EXPECT_EQ(test, open_branches(b, &other), -EBUSY);
+		}
+		fixture_close(event);
+		KUNIT_EXPECT_EQ(test, x86_model_exclusive[X86_MODEL_LBR], 0);
+		x86_model_del_exclusive(X86_MODEL_PT);
+		fixture_end(b);
+	}
+}
+
+/*
  * If the kernel hides the exclusion functions, the driver offers neither branch records nor precise
  * events.
  */
@@ -229,6 +268,7 @@ static struct kunit_case exclusive_cases[] = {
 	KUNIT_CASE(exclusive_order),
 	KUNIT_CASE(exclusive_keeps_ds_area),
 	KUNIT_CASE(exclusive_uncounted),
+	KUNIT_CASE(exclusive_without_bts),
 	KUNIT_CASE(exclusive_hidden),
 	KUNIT_CASE(exclusive_trace),
 	{ }

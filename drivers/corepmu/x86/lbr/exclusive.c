@@ -6,14 +6,15 @@
  * PMU intel_bts), and Intel PT (intel_pt). x86_add_exclusive() of arch/x86/events/core.c rejects
  * an event while another user has one. Two conflicts matter here:
  *
- * - From Linux 6.16 on intel_bts exists without the built-in driver. Opening an event of intel_bts
- *   clears the debug stores in the cpu_entry_area, which x86/pebs/ds.c uses.
+ * - From Linux 6.16 on intel_bts exists without the built-in driver, unless page table isolation is
+ *   in use (bts_init() in arch/x86/events/intel/bts.c). Opening an event of intel_bts clears the
+ *   debug stores in the cpu_entry_area, which x86/pebs/ds.c uses.
  * - Before Ice Lake the cores cannot trace by Intel PT and record branches at once.
  *
- * corepmu counts its events with branch records or with a debug store as users of branch records.
- * The built-in driver counts only its events with branch records. If the built-in driver is
- * present, corepmu counts none: while such an event is counted, the NMI handler of the built-in
- * driver accesses the registers.
+ * corepmu counts its events with branch records as users of branch records, and its events with a
+ * debug store only if intel_bts exists. The built-in driver counts only its events with branch
+ * records. If the built-in driver is present, corepmu counts none: while such an event is counted,
+ * the NMI handler of the built-in driver accesses the registers.
  *
  * On CPUs where branch records and Intel PT work together, this driver sets the kernel's
  * lbr_pt_coexist with its first counted event, if no Intel PT event is open. The kernel no longer
@@ -60,6 +61,9 @@ static bool *pt_coexists;
 
 static bool is_known;
 
+/* The PMU intel_bts may exist. */
+static bool has_bts;
+
 /**
  * x86_exclusive_is_known() - check whether the kernel can account events as users of branch records
  *
@@ -86,6 +90,7 @@ void __corepmu_init x86_exclusive_init(const struct x86_desc *desc)
 	static_call_update(x86_exclusive_add, add_none);
 	static_call_update(x86_exclusive_del, del_none);
 	pt_coexists = NULL;
+	has_bts = false;
 	if (boot_cpu_data.x86_vendor != X86_VENDOR_INTEL || desc->shares_counters)
 		return;
 
@@ -96,12 +101,15 @@ void __corepmu_init x86_exclusive_init(const struct x86_desc *desc)
 		return;
 	static_call_update(x86_exclusive_add, (typeof(x86_add_exclusive) *)add);
 	static_call_update(x86_exclusive_del, (typeof(x86_del_exclusive) *)del);
+	/* As corepmu_resolve_for_bts() in module/ksyms.c */
+	has_bts = boot_cpu_has(X86_FEATURE_BTS) && !boot_cpu_has(X86_FEATURE_PTI) &&
+		  corepmu_find_symbol("intel_pebs_init");
 	if (intel_lbr_pt_coexist(desc->uarch))
 		pt_coexists = x86_pmu_member("lbr_pt_coexist", sizeof(*pt_coexists));
 }
 
 /**
- * x86_exclusive_open() - count an event with branch records, or with a debug store
+ * x86_exclusive_open() - count an event with branch records
  *
  * Process context.
  *
@@ -131,4 +139,27 @@ int x86_exclusive_open(void)
 void x86_exclusive_close(void)
 {
 	static_call(x86_exclusive_del)(EXCLUSIVE_LBR);
+}
+
+/**
+ * x86_exclusive_open_store() - count an event with a debug store, if intel_bts may exist
+ *
+ * Process context.
+ *
+ * Return: 0, or -EBUSY after corepmu_refuse()
+ */
+int x86_exclusive_open_store(void)
+{
+	return has_bts ? x86_exclusive_open() : 0;
+}
+
+/**
+ * x86_exclusive_close_store() - undo x86_exclusive_open_store()
+ *
+ * Process context.
+ */
+void x86_exclusive_close_store(void)
+{
+	if (has_bts)
+		x86_exclusive_close();
 }

@@ -114,5 +114,7 @@ void x86_exclusive_init(const struct x86_desc *desc);
 bool x86_exclusive_is_known(void);
 int x86_exclusive_open(void);
 void x86_exclusive_close(void);
+int x86_exclusive_open_store(void);
+void x86_exclusive_close_store(void);
 
 #endif /* _COREPMU_X86_LBR_H */

@@ -166,7 +166,7 @@ int x86_ds_open(void)
 	int ret;
 
 	/* Architectural PEBS does not use the debug store. */
-	ret = is_physical ? 0 : x86_exclusive_open();
+	ret = is_physical ? 0 : x86_exclusive_open_store();
 	if (ret)
 		return ret;
 
@@ -182,7 +182,7 @@ int x86_ds_open(void)
 		ds_users++;
 	mutex_unlock(&ds_lock);
 	if (ret && !is_physical)
-		x86_exclusive_close();
+		x86_exclusive_close_store();
 
 	return ret;
 }
@@ -203,5 +203,5 @@ void x86_ds_close(void)
 	}
 	mutex_unlock(&ds_lock);
 	if (!is_physical)
-		x86_exclusive_close();
+		x86_exclusive_close_store();
 }
