@@ -135,49 +135,43 @@ static void a_precise_event_counts_and_samples_the_host_alone(struct kunit *test
 	}
 }
 
-static void old_microcode_has_no_precise_events_with_kvm(struct kunit *test)
+static void keep_enabled(void *enabled)
 {
-	struct perf_event_attr attr = precise_attr(PERF_COUNT_HW_INSTRUCTIONS, 2, 100);
-	struct fixture *b = fixture_start_on(test, "intel-pebs-skl");
-	struct perf_event *event;
-
-	/* One less than the first microcode revision that isolates PEBS from guests on Skylake */
-	x86_model_cpuinfo.microcode = 0x7b;
-	x86_vmx_init(to_x86(b->pmu));
-	pebs_model_guests = true;
-	KUNIT_EXPECT_EQ(test, fixture_open(b, &attr, &event), -EOPNOTSUPP);
-	pebs_model_guests = false;
-	/* KVM still switches counters. */
-	event = add_filtered(b, true, false);
-	fixture_remove(event);
-	x86_vmx_exit();
+	*(u64 *)enabled = pebs_model()->pebs_enable;
 }
 
-/* isolation_ucodes[] in arch/x86/events/intel/core.c */
-static void the_first_isolating_microcode_of_each_model(struct kunit *test)
+/* Before format 4 a record may be written after the VM entry, unless KVM disables PEBS. */
+static void kvm_disables_pebs_where_records_may_be_late(struct kunit *test)
 {
 	static const struct {
-		u8 model, stepping;
-		u32 microcode;
-		bool isolates;
+		const char *testbed;
+		bool switches;
 	} table[] = {
-		{ 0x4e, 3, 0x7b, false }, { 0x4e, 3, 0x7c, true },
-		{ 0x5e, 3, 0x7b, false }, { 0x5e, 3, 0x7c, true },
-		{ 0x8e, 9, 0x4d, false }, { 0x8e, 9, 0x4e, true },
-		{ 0x9e, 9, 0x4d, false }, { 0x9e, 9, 0x4e, true },
-		{ 0x55, 3, 0x20, false }, { 0x55, 3, 0x21, true }, { 0x55, 4, 0, true },
-		{ 0x6a, 6, 0, true },
+		{ "intel-pebs-skl", true }, { "intel-pebs-icl", false },
 	};
-	struct fixture *b = fixture_start_on(test, "intel-pebs-skl");
 	unsigned int i;
 
 	for (i = 0; i < ARRAY_SIZE(table); i++) {
-		x86_model_cpuinfo.x86_model = table[i].model;
-		x86_model_cpuinfo.x86_stepping = table[i].stepping;
-		x86_model_cpuinfo.microcode = table[i].microcode;
-		x86_vmx_init(to_x86(b->pmu));
-		KUNIT_EXPECT_EQ_MSG(test, x86_vmx_isolates, table[i].isolates, "row %u", i);
+		struct fixture *b = vmx_fixture(test, table[i].testbed);
+		struct perf_event *event = open_precise(b, PERF_COUNT_HW_INSTRUCTIONS, 2, 100);
+		u64 host, guest;
+
+		KUNIT_ASSERT_EQ(test, fixture_add(event, PERF_EF_START), 0);
+		host = pebs_model()->pebs_enable;
+		KUNIT_EXPECT_NE(test, host, 0);
+		preempt_disable();
+		vmx_model_run(keep_enabled, &guest);
+		preempt_enable();
+		KUNIT_EXPECT_EQ_MSG(test, guest, table[i].switches ? 0 : host, "row %u", i);
+		KUNIT_EXPECT_EQ(test, pebs_model()->pebs_enable, host);
+		fixture_remove(event);
+		/* Without a precise event there is nothing to enable at the VM exit. */
+		preempt_disable();
+		vmx_model_run(keep_enabled, &guest);
+		preempt_enable();
+		KUNIT_EXPECT_EQ(test, pebs_model()->pebs_enable, 0);
 		x86_vmx_exit();
+		fixture_end(b);
 	}
 }
 
@@ -244,8 +238,7 @@ static struct kunit_case vmx_cases[] = {
 	KUNIT_CASE(exclude_host_and_guest_select_counts),
 	KUNIT_CASE(an_event_that_excludes_the_host_samples_the_guest),
 	KUNIT_CASE(a_precise_event_counts_and_samples_the_host_alone),
-	KUNIT_CASE(old_microcode_has_no_precise_events_with_kvm),
-	KUNIT_CASE(the_first_isolating_microcode_of_each_model),
+	KUNIT_CASE(kvm_disables_pebs_where_records_may_be_late),
 	KUNIT_CASE(kvm_switches_nothing_without_events),
 	KUNIT_CASE(without_the_call_exclude_host_is_rejected),
 	KUNIT_CASE(a_precise_event_cannot_exclude_the_host),

@@ -87,7 +87,6 @@ struct x86_model_cpuinfo {
 	u8	x86_model;
 	u8	x86_vendor;
 	u8	x86_stepping;
-	u32	microcode;
 	int	cpuid_level;
 	u32	extended_cpuid_level;
 	u8	x86_virt_bits;

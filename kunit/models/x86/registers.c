@@ -394,7 +394,6 @@ void x86_model_power_on(const struct x86_model_cpu *cpu)
 		.cpuid_level		= cpu->version >= 6 ? 0x23 : cpu->core_type ? 0x1a :
 					  cpu->version >= 2 ? 0x16 : 0xa,
 		.x86_virt_bits		= 48,
-		.microcode		= U32_MAX,
 		.extended_cpuid_level	= cpu->amd && cpu->version >= 2 ? 0x80000022 : 0x80000008,
 	};
 	x86_model_builtin = 0;

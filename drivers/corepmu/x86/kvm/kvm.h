@@ -52,11 +52,8 @@ static inline void x86_vmx_msrs_exit(void)
 
 /* vmx.c: KVM is about to enable VMX on this CPU, and CR4.VMXE is not yet set */
 DECLARE_PER_CPU(bool, x86_vmx_is_enabling);
-/*
- * x86_vmx_switches: KVM switches counters off and on at VM entry and exit.
- * x86_vmx_isolates: besides, no PEBS record is written while a guest runs.
- */
-extern bool x86_vmx_switches, x86_vmx_isolates;
+/* KVM switches counters off and on at VM entry and exit. */
+extern bool x86_vmx_switches;
 u64 x86_vmx_guest_counters(const struct corepmu_cpu *cpuc, u64 counters);
 u64 x86_vmx_host_counters(const struct corepmu_cpu *cpuc, u64 counters);
 void x86_vmx_restart_pebs(bool on);

@@ -13,6 +13,11 @@
  * before the VM entry, the VM exit loads the old value: the event's counter runs until the next
  * write of GLOBAL_CTRL. The driver ignores these counts: the event is stopped, and its next start
  * sets the counter.
+ *
+ * Before Ice Lake and Tremont the CPU may write a counter's record after the VM entry, to the same
+ * linear address of the guest, although GLOBAL_CTRL has disabled the counter. So KVM also disables
+ * PEBS there, and waits for the record (add_atomic_switch_msr()). The built-in driver does this
+ * only with old microcode (pebs_no_isolation).
  */
 #define pr_fmt(fmt) "corepmu: " fmt
 
@@ -32,24 +37,33 @@
 #include "../pebs/precise.h"
 #include "../x86.h"
 
-static DEFINE_PER_CPU(struct perf_guest_switch_msr, switched_msr);
+/* GLOBAL_CTRL, and IA32_PEBS_ENABLE if @switches_pebs */
+static DEFINE_PER_CPU(struct perf_guest_switch_msr [2], switched_msrs);
+static bool switches_pebs;
 static struct corepmu_claimed_call guest_msrs;
+
+/* Add a register that is 0 in guests. */
+static void add_msr(struct perf_guest_switch_msr *msrs, int *nr, u32 msr, u64 host)
+{
+	msrs[(*nr)++] = (struct perf_guest_switch_msr){ .msr = msr, .host = host };
+}
 
 /* From KVM, IRQs off. Guests have no PMU while corepmu is the only driver: @guest_pmu is unused. */
 static struct perf_guest_switch_msr *guest_get_msrs(int *nr, void *guest_pmu)
 {
-	struct perf_guest_switch_msr *msr = this_cpu_ptr(&switched_msr);
+	struct perf_guest_switch_msr *msr = *this_cpu_ptr(&switched_msrs);
 	struct corepmu *pmu = x86_this_pmu();
-	const struct corepmu_cpu *cpuc;
+	const struct corepmu_cpu *cpuc = pmu ? this_cpu_ptr(pmu->cpu) : NULL;
 	u64 active, guest;
 
 	/* KVM does not switch a register whose two values are the same. */
-	*msr = (struct perf_guest_switch_msr){ .msr = MSR_CORE_PERF_GLOBAL_CTRL };
-	*nr = 1;
-	if (!pmu)
+	*nr = 0;
+	add_msr(msr, nr, MSR_CORE_PERF_GLOBAL_CTRL, 0);
+	if (switches_pebs)
+		add_msr(msr, nr, MSR_IA32_PEBS_ENABLE, x86_pebs_enabled());
+	if (!cpuc)
 		return msr;
 
-	cpuc = this_cpu_ptr(pmu->cpu);
 	active = READ_ONCE(cpuc->running) ? READ_ONCE(cpuc->active) : 0;
 	/*
 	 * Disable PEBS counters in guests: a record would be written to the guest's memory, or show
@@ -73,18 +87,23 @@ static struct perf_guest_switch_msr *guest_get_msrs(int *nr, void *guest_pmu)
  */
 bool __corepmu_init x86_vmx_msrs_init(const struct x86_desc *desc)
 {
-	return x86_is_global(desc) &&
-	       corepmu_claim_call(&guest_msrs, STATIC_CALL_KEY_STR(x86_pmu_guest_get_msrs),
-				  STATIC_CALL_TRAMP_STR(x86_pmu_guest_get_msrs), guest_get_msrs);
+	switches_pebs = desc->pebs_format == PEBS_FORMAT_SKYLAKE;
+
+	x86_pebs_avoids_guests = x86_is_global(desc) &&
+		corepmu_claim_call(&guest_msrs, STATIC_CALL_KEY_STR(x86_pmu_guest_get_msrs),
+				   STATIC_CALL_TRAMP_STR(x86_pmu_guest_get_msrs), guest_get_msrs);
+
+	return x86_pebs_avoids_guests;
 }
 
 /**
  * x86_vmx_msrs_exit() - undo x86_vmx_msrs_init()
  *
- * A vCPU that has not run since the last event was closed still loads an old GLOBAL_CTRL. No
- * counter counts then, since no event selection is enabled. Process context.
+ * A vCPU that has not run since the last event was closed still loads old values. No counter
+ * counts then, since no event selection is enabled. Process context.
  */
 void x86_vmx_msrs_exit(void)
 {
+	x86_pebs_avoids_guests = false;
 	corepmu_release_call(&guest_msrs);
 }

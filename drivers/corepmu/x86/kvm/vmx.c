@@ -26,53 +26,15 @@
 #include <corepmu/pmu.h>
 
 #include "kvm.h"
-#include "../intel/intel.h"
 #include "../msr.h"
 #include "../pebs/precise.h"
 #include "../x86.h"
 
 DEFINE_PER_CPU(bool, x86_vmx_is_enabling);
 
-bool x86_vmx_switches, x86_vmx_isolates;
+bool x86_vmx_switches;
 
 static bool has_probe;
-
-/* Model numbers of asm/intel-family.h, and minimum revisions of isolation_ucodes[] */
-#define MODEL_SKYLAKE_L		0x4e
-#define MODEL_SKYLAKE_X		0x55
-#define MODEL_SKYLAKE		0x5e
-#define MODEL_KABY_LAKE_L	0x8e
-#define MODEL_KABY_LAKE		0x9e
-#define MIN_SKYLAKE		0x7c
-#define MIN_KABY_LAKE		0x4e
-#define MIN_SKYLAKE_X_B		0x21
-#define STEPPING_SKYLAKE_X_B	3
-
-/*
- * Check whether a counter that is disabled in the guest writes no record there. With older
- * microcode a record may come after the VM entry (intel_check_pebs_isolation() in
- * arch/x86/events/intel/core.c).
- */
-static bool __corepmu_init isolates_records(void)
-{
-	u32 revision = boot_cpu_data.microcode;
-
-	if (boot_cpu_data.x86 != FAMILY_P6)
-		return true;
-	switch (boot_cpu_data.x86_model) {
-	case MODEL_SKYLAKE_L:
-	case MODEL_SKYLAKE:
-		return revision >= MIN_SKYLAKE;
-	case MODEL_KABY_LAKE_L:
-	case MODEL_KABY_LAKE:
-		return revision >= MIN_KABY_LAKE;
-	case MODEL_SKYLAKE_X:
-		return boot_cpu_data.x86_stepping != STEPPING_SKYLAKE_X_B ||
-		       revision >= MIN_SKYLAKE_X_B;
-	default:
-		return true;
-	}
-}
 
 static u64 excluding(const struct corepmu_cpu *cpuc, u64 counters, bool host)
 {
@@ -168,8 +130,7 @@ void __corepmu_init x86_vmx_init(const struct x86_desc *desc)
 	x86_vmx_switches = x86_vmx_msrs_init(desc);
 	if (!x86_vmx_switches)
 		pr_notice("KVM does not switch counters for guests: exclude_guest has no effect; see \"KVM guests\" in the admin guide\n");
-	x86_vmx_isolates = x86_vmx_switches && isolates_records();
-	if (x86_vmx_isolates || !desc->ds_bit || desc->pebs_format == PEBS_FORMAT_ARCH)
+	if (x86_vmx_switches || !desc->ds_bit || desc->pebs_format == PEBS_FORMAT_ARCH)
 		return;
 
 	ret = register_kprobes(vmx_probes, ARRAY_SIZE(vmx_probes));
@@ -192,5 +153,4 @@ void x86_vmx_exit(void)
 	if (x86_vmx_switches)
 		x86_vmx_msrs_exit();
 	x86_vmx_switches = false;
-	x86_vmx_isolates = false;
 }

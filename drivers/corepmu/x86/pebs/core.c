@@ -275,6 +275,24 @@ static void start_arch(struct corepmu_cpu *cpuc, struct x86_ds *ds, u64 enable)
 	p->up_to_date = !p->large_allowed && !p->hw_reload && !p->counters.wanted;
 }
 
+static void write_enable(u64 enable)
+{
+	this_cpu_write(x86_pebs.enabled, enable);
+	x86_write_msr(MSR_IA32_PEBS_ENABLE, enable);
+}
+
+/**
+ * x86_pebs_enabled() - return the value of IA32_PEBS_ENABLE on this CPU
+ *
+ * IRQs off, or NMI.
+ *
+ * Return: the register's value, 0 if the CPU has no such register
+ */
+u64 x86_pebs_enabled(void)
+{
+	return this_cpu_read(x86_pebs.enabled);
+}
+
 static void pebs_stop(struct corepmu_cpu *cpuc)
 {
 	this_cpu_write(x86_pebs.up_to_date, false);
@@ -282,7 +300,7 @@ static void pebs_stop(struct corepmu_cpu *cpuc)
 		x86_pebs_arch_stop();
 		return;
 	}
-	x86_write_msr(MSR_IA32_PEBS_ENABLE, 0);
+	write_enable(0);
 }
 
 /*
@@ -370,7 +388,7 @@ static noinline void start_changed(struct corepmu_cpu *cpuc)
 	set_resets(cpuc, ds, precise_of(cpuc, p->active));
 	ds->threshold = p->large ? large_threshold(cpuc, ds, p->size) :
 				       ds->base + p->size;
-	x86_write_msr(MSR_IA32_PEBS_ENABLE, enable);
+	write_enable(enable);
 	p->up_to_date = !p->large_allowed && !p->hw_reload && !p->counters.wanted;
 }
 
@@ -383,7 +401,7 @@ static noinline void leave_to_kvm(struct corepmu_cpu *cpuc)
 
 static void pebs_start(struct corepmu_cpu *cpuc)
 {
-	if (unlikely(!x86_vmx_isolates &&
+	if (unlikely(!x86_pebs_avoids_guests &&
 		     (x86_may_run_guests() || this_cpu_read(x86_vmx_is_enabling))))
 		leave_to_kvm(cpuc);
 	else if (!this_cpu_read(x86_pebs.up_to_date) ||

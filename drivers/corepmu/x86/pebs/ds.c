@@ -10,9 +10,8 @@
  *
  * In a KVM guest the hardware would write records to the same address of the guest. So this driver
  * answers KVM's question for MSR values before each VM entry (x86/kvm/vmx-msrs.c). If it cannot
- * answer, or if old microcode lets records overshoot the entry, a set CR4.VMXE excludes precise
- * events: the driver checks it at open, except for inherited events, and at each start of the PMU
- * (x86/kvm/vmx.c).
+ * answer, a set CR4.VMXE excludes precise events: the driver checks it at open, except for
+ * inherited events, and at each start of the PMU (x86/kvm/vmx.c).
  */
 #define pr_fmt(fmt) "corepmu: " fmt
 

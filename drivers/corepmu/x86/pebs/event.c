@@ -23,7 +23,6 @@
 
 #include "pebs.h"
 #include "../intel/intel.h"
-#include "../kvm/kvm.h"
 #include "../msr.h"
 #include "../x86.h"
 
@@ -49,6 +48,9 @@
 
 /* attr.precise_ip 3 asks for the hardware's precise distribution (PDIR). */
 #define MOST_PRECISE		3
+
+/* The CPU writes no record while a guest of KVM runs: x86/kvm/vmx-msrs.c. */
+bool x86_pebs_avoids_guests;
 
 static enum intel_uarch_id uarch_of(const struct x86_desc *desc)
 {
@@ -303,7 +305,7 @@ int x86_pebs_encode(const struct x86_desc *desc, struct perf_event *event)
 	int ret;
 
 	/* An inherited event gets no records either, like its parent: fork(2) must not fail. */
-	if (!event->parent && !x86_vmx_isolates && x86_may_run_guests())
+	if (!event->parent && !x86_pebs_avoids_guests && x86_may_run_guests())
 		return corepmu_refuse(-EOPNOTSUPP,
 				      "precise_ip is %u and must be 0 while KVM owns the CPU: records would %s guests; unload KVM, or boot with kvm.enable_virt_at_load=0",
 				      attr->precise_ip,

@@ -119,6 +119,7 @@ struct x86_pebs_scratch {
  * @large_allowed: an event that is on the CPU allows large PEBS
  * @up_to_date: the debug store and IA32_PEBS_ENABLE need no update at each start: no event reloads
  *	in hardware, allows large PEBS, or has samples with counts
+ * @enabled: value that is in IA32_PEBS_ENABLE
  * @active: corepmu_cpu.active when the debug store and IA32_PEBS_ENABLE were last updated
  * @owned_by_kvm: KVM has owned the CPU since the last start of the PMU: no records were written
  * @index: IA32_PEBS_INDEX without its write position
@@ -146,6 +147,7 @@ struct x86_pebs {
 	u64	max_pending;
 	bool	large_allowed;
 	bool	up_to_date;
+	u64	enabled;
 	u64	active;
 	bool	owned_by_kvm;
 	u64	index;

@@ -38,12 +38,14 @@ void x86_pebs_quiesce(struct corepmu_cpu *cpuc);
 bool x86_pebs_update(struct corepmu_cpu *cpuc, const struct perf_event *event);
 u64 x86_pebs_overflow(struct corepmu_cpu *cpuc, u64 overflowed);
 u64 x86_pebs_counters(const struct corepmu_cpu *cpuc);
+u64 x86_pebs_enabled(void);
 void x86_pebs_drain_recorded(struct corepmu_cpu *cpuc);
 
 /* drain.c */
 void x86_pebs_follow_reset(struct corepmu_cpu *cpuc, struct perf_event *event);
 
 /* event.c */
+extern bool x86_pebs_avoids_guests;
 u64 x86_pebs_config(const struct x86_desc *desc, const struct perf_event_attr *attr, u64 config);
 unsigned int x86_pebs_min_period(const struct x86_desc *desc, const struct perf_event_attr *attr);
 int x86_pebs_encode(const struct x86_desc *desc, struct perf_event *event);
