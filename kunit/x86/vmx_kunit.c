@@ -9,6 +9,7 @@
 
 #include <asm/perf_event.h>
 
+#include "branch/fixture.h"
 #include "fixture/testbed.h"
 #include "models/x86/access.h"
 #include "pebs/fixture.h"
@@ -175,6 +176,37 @@ static void kvm_disables_pebs_where_records_may_be_late(struct kunit *test)
 	}
 }
 
+static void keep_lbr_ctl(void *ctl)
+{
+	*(u64 *)ctl = x86_read_msr(MSR_ARCH_LBR_CTL);
+}
+
+/* IA32_DEBUGCTL, which the VM entry loads, does not disable architectural LBR. */
+static void branches_of_guests_are_not_recorded(struct kunit *test)
+{
+	const struct perf_event_attr attr = { STACK(ANY_USER) };
+	struct fixture *b = vmx_fixture(test, "intel-pebs-arch");
+	struct perf_event *event;
+	u64 host, guest;
+
+	KUNIT_ASSERT_EQ(test, fixture_open(b, &attr, &event), 0);
+	KUNIT_ASSERT_EQ(test, fixture_add(event, PERF_EF_START), 0);
+	host = x86_read_msr(MSR_ARCH_LBR_CTL);
+	KUNIT_EXPECT_NE(test, host, 0);
+	preempt_disable();
+	vmx_model_run(keep_lbr_ctl, &guest);
+	preempt_enable();
+	KUNIT_EXPECT_EQ(test, guest, 0);
+	KUNIT_EXPECT_EQ(test, x86_read_msr(MSR_ARCH_LBR_CTL), host);
+	fixture_del(event);
+	preempt_disable();
+	vmx_model_run(keep_lbr_ctl, &guest);
+	preempt_enable();
+	KUNIT_EXPECT_EQ(test, x86_read_msr(MSR_ARCH_LBR_CTL), 0);
+	fixture_close(event);
+	x86_vmx_exit();
+}
+
 static void kvm_switches_nothing_without_events(struct kunit *test)
 {
 	const struct perf_guest_switch_msr *msr;
@@ -239,6 +271,7 @@ static struct kunit_case vmx_cases[] = {
 	KUNIT_CASE(an_event_that_excludes_the_host_samples_the_guest),
 	KUNIT_CASE(a_precise_event_counts_and_samples_the_host_alone),
 	KUNIT_CASE(kvm_disables_pebs_where_records_may_be_late),
+	KUNIT_CASE(branches_of_guests_are_not_recorded),
 	KUNIT_CASE(kvm_switches_nothing_without_events),
 	KUNIT_CASE(without_the_call_exclude_host_is_rejected),
 	KUNIT_CASE(a_precise_event_cannot_exclude_the_host),

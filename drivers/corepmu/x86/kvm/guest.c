@@ -6,7 +6,7 @@
  * the branches of guests, and the host sees the guests' addresses. So the driver stops recording
  * between KVM's tracepoints kvm_entry and kvm_exit (arch/x86/kvm/svm/svm.c), if an event on the CPU
  * excludes guests. On Intel hosts, the VM entry loads the guest's IA32_DEBUGCTL, and the CPU
- * records nothing.
+ * records nothing; for architectural LBR see vmx-msrs.c.
  *
  * KVM sets PF_VCPU before kvm_entry, and clears the flag after the VM exit, before the task may be
  * preempted. kvm_exit follows:

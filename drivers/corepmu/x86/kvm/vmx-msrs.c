@@ -18,6 +18,10 @@
  * linear address of the guest, although GLOBAL_CTRL has disabled the counter. So KVM also disables
  * PEBS there, and waits for the record (add_atomic_switch_msr()). The built-in driver does this
  * only with old microcode (pebs_no_isolation).
+ *
+ * Architectural LBR would record the guest: unlike legacy LBR, IA32_DEBUGCTL does not enable it,
+ * and KVM does not use the controls that load and clear IA32_LBR_CTL (SDM volume 3, "VM-Entry
+ * Controls" and "VM-Exit Controls"). So KVM also switches this register.
  */
 #define pr_fmt(fmt) "corepmu: " fmt
 
@@ -33,13 +37,14 @@
 
 #include "../../module/static-call.h"
 #include "kvm.h"
+#include "../lbr/lbr.h"
 #include "../msr.h"
 #include "../pebs/precise.h"
 #include "../x86.h"
 
-/* GLOBAL_CTRL, and IA32_PEBS_ENABLE if @switches_pebs */
-static DEFINE_PER_CPU(struct perf_guest_switch_msr [2], switched_msrs);
-static bool switches_pebs;
+/* GLOBAL_CTRL, IA32_PEBS_ENABLE if @switches_pebs, IA32_LBR_CTL if @switches_lbr */
+static DEFINE_PER_CPU(struct perf_guest_switch_msr [3], switched_msrs);
+static bool switches_pebs, switches_lbr;
 static struct corepmu_claimed_call guest_msrs;
 
 /* Add a register that is 0 in guests. */
@@ -61,6 +66,8 @@ static struct perf_guest_switch_msr *guest_get_msrs(int *nr, void *guest_pmu)
 	add_msr(msr, nr, MSR_CORE_PERF_GLOBAL_CTRL, 0);
 	if (switches_pebs)
 		add_msr(msr, nr, MSR_IA32_PEBS_ENABLE, x86_pebs_enabled());
+	if (switches_lbr)
+		add_msr(msr, nr, MSR_ARCH_LBR_CTL, cpuc ? x86_lbr_arch_ctl(cpuc) : 0);
 	if (!cpuc)
 		return msr;
 
@@ -88,6 +95,7 @@ static struct perf_guest_switch_msr *guest_get_msrs(int *nr, void *guest_pmu)
 bool __corepmu_init x86_vmx_msrs_init(const struct x86_desc *desc)
 {
 	switches_pebs = desc->pebs_format == PEBS_FORMAT_SKYLAKE;
+	switches_lbr = desc->pmu->nr_branches && boot_cpu_has(X86_FEATURE_ARCH_LBR);
 
 	x86_pebs_avoids_guests = x86_is_global(desc) &&
 		corepmu_claim_call(&guest_msrs, STATIC_CALL_KEY_STR(x86_pmu_guest_get_msrs),
@@ -100,7 +108,7 @@ bool __corepmu_init x86_vmx_msrs_init(const struct x86_desc *desc)
  * x86_vmx_msrs_exit() - undo x86_vmx_msrs_init()
  *
  * A vCPU that has not run since the last event was closed still loads old values. No counter
- * counts then, since no event selection is enabled. Process context.
+ * counts then, since no event selection is enabled, and nobody reads the LBR. Process context.
  */
 void x86_vmx_msrs_exit(void)
 {

@@ -67,6 +67,21 @@ static void arch_start(struct corepmu_cpu *cpuc)
 	x86_write_msr(MSR_ARCH_LBR_CTL, x86_lbr_control(branches, lbr_ctl));
 }
 
+/**
+ * x86_lbr_arch_ctl() - return the value of IA32_LBR_CTL on this CPU
+ * @cpuc: state of this CPU
+ *
+ * IRQs off.
+ *
+ * Return: the register's value, 0 while the CPU records no branches
+ */
+u64 x86_lbr_arch_ctl(const struct corepmu_cpu *cpuc)
+{
+	const struct corepmu_branches *branches = cpuc->branches;
+
+	return READ_ONCE(branches->recording) ? branches->control : 0;
+}
+
 static void arch_stop(struct corepmu_cpu *cpuc)
 {
 	x86_write_msr(MSR_ARCH_LBR_CTL, 0);

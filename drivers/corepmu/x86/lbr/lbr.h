@@ -98,6 +98,7 @@ int x86_lbr_setup(struct x86_desc *desc, struct corepmu_branch_backend *backend,
 unsigned int x86_lbr_nr_counters(const struct x86_desc *desc);
 int x86_lbr_encode_counters(const struct x86_desc *desc, struct perf_event *event, u64 config);
 int x86_lbr_describe_arch(struct x86_desc *desc);
+u64 x86_lbr_arch_ctl(const struct corepmu_cpu *cpuc);
 
 /* branch-type.c */
 u32 x86_branch_type(const u8 *code, unsigned int len, bool is_64bit, bool fused,
