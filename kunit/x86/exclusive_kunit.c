@@ -217,10 +217,28 @@ static struct btf_of_test btf_of_test = {
 	.pmu_of		= { { 20, 2, X86_MODEL_PMU_COEXIST * 32 } },
 };
 
+/* With x86_pmu.lbr_pt_coexist, the kernel counts no events of Intel PT from load on. */
+static void exclusive_trace_from_load(struct kunit *test)
+{
+	struct fixture *b = fixture_start_on(test, "intel-pebs-icl");
+	struct perf_event *event;
+
+	memcpy(btf_of_test.names, btf_names, sizeof(btf_names));
+	x86_model_btf = &btf_of_test;
+	x86_model_btf_end = &btf_of_test + 1;
+	x86_exclusive_init(to_x86(b->pmu));
+	KUNIT_EXPECT_EQ(test, x86_model_exclusive[X86_MODEL_LBR], 0);
+	KUNIT_EXPECT_EQ(test, x86_model_add_exclusive(X86_MODEL_PT), 0);
+	KUNIT_ASSERT_EQ(test, open_branches(b, &event), 0);
+	fixture_close(event);
+	x86_model_del_exclusive(X86_MODEL_PT);
+	KUNIT_EXPECT_EQ(test, x86_model_exclusive[X86_MODEL_PT], 0);
+	fixture_end(b);
+}
+
 /*
- * With x86_pmu.lbr_pt_coexist, the kernel counts no events of Intel PT after the first event with
- * records. An earlier event of Intel PT is counted and excludes records; closing it leaves no count
- * behind.
+ * If an event of Intel PT is open at load, the kernel counts it, and it excludes records. After its
+ * close the first event with records sets x86_pmu.lbr_pt_coexist. No count is left behind.
  */
 static void exclusive_trace(struct kunit *test)
 {
@@ -242,8 +260,8 @@ static void exclusive_trace(struct kunit *test)
 
 		x86_model_btf = table[i].btf ? &btf_of_test : NULL;
 		x86_model_btf_end = table[i].btf ? &btf_of_test + 1 : NULL;
-		x86_exclusive_init(to_x86(b->pmu));
 		KUNIT_EXPECT_EQ(test, x86_model_add_exclusive(X86_MODEL_PT), 0);
+		x86_exclusive_init(to_x86(b->pmu));
 		KUNIT_EXPECT_EQ(test, open_records(b, &event), -EBUSY);
 		KUNIT_EXPECT_EQ(test, *flag, 0);
 		x86_model_del_exclusive(X86_MODEL_PT);
@@ -270,6 +288,7 @@ static struct kunit_case exclusive_cases[] = {
 	KUNIT_CASE(exclusive_uncounted),
 	KUNIT_CASE(exclusive_without_bts),
 	KUNIT_CASE(exclusive_hidden),
+	KUNIT_CASE(exclusive_trace_from_load),
 	KUNIT_CASE(exclusive_trace),
 	{ }
 };

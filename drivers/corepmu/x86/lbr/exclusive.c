@@ -17,10 +17,10 @@
  * the NMI handler of the built-in driver accesses the registers.
  *
  * On CPUs where branch records and Intel PT work together, this driver sets the kernel's
- * lbr_pt_coexist with its first counted event, if no Intel PT event is open. The kernel no longer
- * counts Intel PT events then. The flag stays set at unload: otherwise the kernel would subtract
- * open, uncounted events at their close. Without BTF, Intel PT and branch records exclude each
- * other on all CPUs.
+ * lbr_pt_coexist at load, or else with a counted event: as soon as no Intel PT event is open. The
+ * kernel no longer counts Intel PT events then. The flag stays set at unload: otherwise the kernel
+ * would subtract open, uncounted events at their close. Without BTF, Intel PT and branch records
+ * exclude each other on all CPUs.
  */
 #define pr_fmt(fmt) "corepmu: " fmt
 
@@ -64,6 +64,20 @@ static bool is_known;
 /* The PMU intel_bts may exist. */
 static bool has_bts;
 
+/*
+ * Count an event, and let Intel PT coexist. Intel PT has no counted event at this moment, since
+ * such an event excludes this one. So the kernel's count of Intel PT's events stays balanced.
+ */
+static int count_event(void)
+{
+	int ret = static_call(x86_exclusive_add)(EXCLUSIVE_LBR);
+
+	if (!ret && pt_coexists && !READ_ONCE(*pt_coexists))
+		WRITE_ONCE(*pt_coexists, true);
+
+	return ret;
+}
+
 /**
  * x86_exclusive_is_known() - check whether the kernel can account events as users of branch records
  *
@@ -106,6 +120,8 @@ void __corepmu_init x86_exclusive_init(const struct x86_desc *desc)
 		  corepmu_find_symbol("intel_pebs_init");
 	if (intel_lbr_pt_coexist(desc->uarch))
 		pt_coexists = x86_pmu_member("lbr_pt_coexist", sizeof(*pt_coexists));
+	if (pt_coexists && !count_event())
+		x86_exclusive_close();
 }
 
 /**
@@ -117,16 +133,9 @@ void __corepmu_init x86_exclusive_init(const struct x86_desc *desc)
  */
 int x86_exclusive_open(void)
 {
-	if (static_call(x86_exclusive_add)(EXCLUSIVE_LBR))
+	if (count_event())
 		return corepmu_refuse(-EBUSY,
 				      "branch records and precise_ip exclude intel_bts and intel_pt: close the open event of these PMUs");
-
-	/*
-	 * Intel PT has no counted event at this moment, since such an event excludes this one. So
-	 * the kernel's count of Intel PT's events stays balanced.
-	 */
-	if (pt_coexists && !READ_ONCE(*pt_coexists))
-		WRITE_ONCE(*pt_coexists, true);
 
 	return 0;
 }
