@@ -113,6 +113,11 @@ static const struct {
 	/* Goldmont Plus at precise_ip 3 */
 	{ UARCH_GOLDMONT_PLUS, 3, 0x00c4, BIT_ULL(0), .format = 3 },
 	{ UARCH_GOLDMONT_PLUS, 2, 0x00c4, GENMASK_ULL(3, 0), .format = 3 },
+	/* Events with edge or cmask: not precise on Skylake and Goldmont */
+	{ UARCH_GOLDMONT_PLUS, 3, 0x00c4 | EDGE, BIT_ULL(0), .format = 3 },
+	{ UARCH_GOLDMONT_PLUS, 2, 0x00c4 | CMASK_1, GENMASK_ULL(3, 0), .format = 3 },
+	{ UARCH_GOLDMONT, 2, 0x00c4 | CMASK_1, 0, .format = 3 },
+	{ UARCH_SKYLAKE, 2, 0x00c4 | CMASK_1, 0, .format = 3 },
 	/* Architectural PEBS: CPUID reports counters 0 and 1 and fixed counter 0 with PDIR */
 	{ UARCH_LION_COVE, 3, 0x00c0, FIXED, .format = PEBS_FORMAT_ARCH },
 	{ UARCH_LION_COVE, 3, 0x00c4, BIT_ULL(0), .format = PEBS_FORMAT_ARCH },

@@ -119,17 +119,18 @@ static u64 most_precise(const struct x86_desc *desc, u64 config, u64 counters)
 }
 
 /*
- * Before Ice Lake, events with a bit of MODIFIERS do not support PEBS ("Allow all events as PEBS
- * with no flags"). The exception is ALL_CYCLES, except on Goldmont. For Goldmont Plus see
- * glp_get_event_constraints() in arch/x86/events/intel/core.c.
+ * On Goldmont Plus all events support PEBS (PMU_FL_PEBS_ALL and glp_get_event_constraints() in
+ * arch/x86/events/intel/core.c). On Skylake and Goldmont, events with a bit of MODIFIERS do not
+ * ("Allow all events as PEBS with no flags"). The exception is ALL_CYCLES on Skylake.
  */
 static u64 basic_counters(const struct x86_desc *desc, unsigned int precise, u64 config,
 			  u64 counters)
 {
 	if (uarch_of(desc) == UARCH_GOLDMONT)
 		return config & MODIFIERS ? 0 : counters & GOLDMONT_COUNTERS;
-	if (uarch_of(desc) == UARCH_GOLDMONT_PLUS && precise == MOST_PRECISE)
-		counters &= GOLDMONT_PLUS_MOST_PRECISE;
+	if (uarch_of(desc) == UARCH_GOLDMONT_PLUS)
+		return counters & (precise == MOST_PRECISE ? GOLDMONT_PLUS_MOST_PRECISE :
+							     SKYLAKE_COUNTERS);
 	if ((config & MODIFIERS) && config != (ALL_CYCLES | EVENT_INSTRUCTIONS) &&
 	    config != (ALL_CYCLES | EVENT_PREC_DIST))
 		return 0;
