@@ -5,6 +5,8 @@
 # drivers, the built-in one first. Rows with a defect end with an arrow, and the status is 1: a
 # test that the built-in driver passes and another driver does not, or that is missing there, or
 # a suite that did not end with any driver. A test that a driver skips "by design" is no defect.
+# A row that the built-in driver fails compares nothing: the last lines count such rows, and name each
+# client without a row that the built-in driver passes.
 #
 # A line "# figure TOLERANCE NUMBER NAME" is a row, too: the number must be that of the built-in
 # driver, up to TOLERANCE percent.
@@ -20,6 +22,7 @@ FNR == 1 {
 	client = $3
 	version = $4
 	ran[client, here] = 1
+	clients[client] = 1
 	next
 }
 
@@ -52,6 +55,8 @@ function is_worse(row, builtin, result)
 
 /^(not )?ok / {
 	result = /^not/ ? "fails" : /# SKIP by design/ ? "differs" : /# SKIP/ ? "skipped" : "ok"
+	if (here == driver[1] && result == "ok")
+		compared[client] = 1
 	sub(/^(not )?ok [0-9]+ (- )?/, "")
 	sub(/ # SKIP.*/, "")
 	row = add_result($0, result)
@@ -77,7 +82,12 @@ END {
 		}
 		print worse ? " <--" : ""
 		bad += worse
+		failed += (row, driver[1]) in got && got[row, driver[1]] == "fails"
 	}
-	printf "\n%d rows, %d of them worse than with the built-in driver\n", n, bad
+	printf "\n%d rows: %d worse than with the built-in driver, %d that the built-in driver fails\n",
+		n, bad, failed
+	for (client in clients)
+		if (!(client in compared))
+			print client ": the built-in driver passes no row, so nothing is compared"
 	exit !n || bad > 0
 }

@@ -25,14 +25,31 @@ ktap_details()
 	echo "$table"
 }
 
-# concludes NAME STATUS ROW: expect the table's exit status, and a row
-concludes()
+# conclude: set $table and its exit $status
+conclude()
 {
 	status=0
 	table=$(awk -v drivers="built-in corepmu ${more:-}" -f scripts/lib/clients-table.awk \
 		"$work/rr.built-in.ktap" "$work/rr.corepmu.ktap") || status=$?
+}
+
+# concludes NAME STATUS ROW: expect the table's exit status, and a row
+concludes()
+{
+	conclude
 	[ $status -eq "$2" ] && grep -qE -- "^rr +5\.6 +$3\$" <<<"$table"
 	result "$1"
+}
+
+# sums_up NAME LINE...: expect these lines after the table's rows
+sums_up()
+{
+	local name=$1
+
+	shift
+	conclude
+	[ "$(sed '1,/^$/d' <<<"$table")" = "$(printf '%s\n' "$@")" ]
+	result "$name"
 }
 
 plan
@@ -65,6 +82,20 @@ concludes "a figure that is missing is told" 1 'percent of L1 hits +200\.0 +- +<
 results built-in "not ok 1 - record ls"
 results corepmu "not ok 1 - record ls"
 concludes "what fails on both is not held against corepmu" 0 'record ls +fails +fails *'
+
+void="rr: the built-in driver passes no row, so nothing is compared"
+sums_up "a client that fails on both is said to compare nothing" \
+	"1 rows: 0 worse than with the built-in driver, 1 that the built-in driver fails" "$void"
+
+results built-in "ok 1 - record ls # SKIP no counters"
+results corepmu "ok 1 - record ls # SKIP no counters"
+sums_up "a client that the built-in driver skips is said to compare nothing" \
+	"1 rows: 0 worse than with the built-in driver, 0 that the built-in driver fails" "$void"
+
+results built-in "not ok 1 - record ls" "ok 2 - replay ls"
+results corepmu "not ok 1 - record ls" "ok 2 - replay ls"
+sums_up "a row that fails on both is counted" \
+	"2 rows: 0 worse than with the built-in driver, 1 that the built-in driver fails"
 
 results built-in "not ok 0 - the suite comes to its end"
 results corepmu "not ok 0 - the suite comes to its end"
