@@ -38,6 +38,30 @@ extern const char known_loop_end[];
 	    "	.size	known_loop, . - known_loop\n"			\
 	    ".popsection")
 
+#define SLOW_INSNS		10
+
+/**
+ * slow_loop() - count down to 0, with SLOW_INSNS instructions per iteration, most of them
+ * multiplications that depend on each other
+ * @iterations: start value
+ *
+ * A CPU takes several cycles for such a multiplication.
+ */
+void slow_loop(unsigned long iterations);
+
+#define SLOW_LOOP(multiply, count, branch, leave)			\
+	asm(".pushsection .text\n"					\
+	    "	.global	slow_loop\n"					\
+	    "	.type	slow_loop, %function\n"				\
+	    "slow_loop:\n"						\
+	    "1:	.rept	8\n"						\
+	    "	" multiply "\n"						\
+	    "	.endr\n"						\
+	    "	" count "\n"						\
+	    "	" branch "\n"						\
+	    "	" leave "\n"						\
+	    ".popsection")
+
 /**
  * struct arch_counters - numbers of events that fit the counters at the same time
  * @instructions: instructions events

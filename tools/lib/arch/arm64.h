@@ -49,6 +49,7 @@
 #define ARCH_DEFAULT_PMU	"corepmu"
 
 #define ARCH_KNOWN_LOOP		KNOWN_LOOP("subs x0, x0, #1", "b.ne 1b", "ret")
+#define ARCH_SLOW_LOOP		SLOW_LOOP("mul x1, x1, x1", "subs x0, x0, #1", "b.ne 1b", "ret")
 
 static inline bool arch_has_event(const char *pmu, const char *name)
 {

@@ -16,9 +16,11 @@
 #ifdef __riscv
 #define ARCH_INTERRUPTS		"riscv-pmu"
 #define ARCH_KNOWN_LOOP		KNOWN_LOOP("addi a0, a0, -1", "bnez a0, 1b", "ret")
+#define ARCH_SLOW_LOOP		SLOW_LOOP("mul a1, a1, a1", "addi a0, a0, -1", "bnez a0, 1b", "ret")
 #else
 #define ARCH_INTERRUPTS		"PMI"
 #define ARCH_KNOWN_LOOP		KNOWN_LOOP("addic. 3, 3, -1", "bne 1b", "blr")
+#define ARCH_SLOW_LOOP		SLOW_LOOP("mulld 4, 4, 4", "addic. 3, 3, -1", "bne 1b", "blr")
 #endif
 
 static inline unsigned int arch_loop_cycles(const char *pmu)

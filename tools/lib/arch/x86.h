@@ -50,6 +50,7 @@ static inline unsigned int arch_loop_cycles(const char *pmu)
 #define ARCH_DEFAULT_PMU	"corepmu"
 
 #define ARCH_KNOWN_LOOP		KNOWN_LOOP("dec %rdi", "jnz 1b", "ret")
+#define ARCH_SLOW_LOOP		SLOW_LOOP("imul %rax, %rax", "dec %rdi", "jnz 1b", "ret")
 
 static inline unsigned int arch_vendor_ebx(void)
 {
