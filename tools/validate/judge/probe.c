@@ -87,6 +87,20 @@ void close_sampling(struct ring *ring, int fd)
 	close(fd);
 }
 
+bool registers_are_locked(void)
+{
+	struct perf_event_attr attr = {
+		.type = PERF_TYPE_SOFTWARE, .size = sizeof(attr), .config = PERF_COUNT_SW_CPU_CLOCK,
+		.sample_period = 1000000, .sample_type = PERF_SAMPLE_REGS_INTR,
+		.sample_regs_intr = 1, .disabled = 1, .exclude_kernel = 1, .exclude_hv = 1,
+	};
+	int fd = event_open(&attr, 0, -1, -1, 0);
+
+	if (fd >= 0)
+		close(fd);
+	return fd == -EPERM;
+}
+
 void call_kernel(unsigned long times)
 {
 	while (times--)

@@ -175,6 +175,8 @@ int usable_cpus(int *cpus, int max);
 /* Expect the PMU to count correctly after a check. */
 void expect_sane(void);
 
+/* Check whether a kernel that is locked down refuses interrupted registers to all events. */
+bool registers_are_locked(void);
 /* Make @times system calls that do nothing. */
 void call_kernel(unsigned long times);
 /* The usual iterations of known_loop(), and their user instructions */

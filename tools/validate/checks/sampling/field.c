@@ -367,7 +367,10 @@ static void user_registers(void)
 
 static void interrupted_registers(void)
 {
-	registers(PERF_SAMPLE_REGS_INTR, "program counter among the interrupted registers");
+	if (registers_are_locked())
+		ktap_skip("the kernel is locked down: kernel_lockdown(7)");
+	else
+		registers(PERF_SAMPLE_REGS_INTR, "program counter among the interrupted registers");
 }
 
 static void user_stack(void)

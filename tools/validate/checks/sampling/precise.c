@@ -121,6 +121,10 @@ static void accesses(const char *const *names, void (*code)(unsigned long rounds
 	u64 count;
 	int fd;
 
+	if (registers_are_locked()) {
+		ktap_skip("the kernel is locked down: kernel_lockdown(7)");
+		return;
+	}
 	attr_sampling(&attr, PERIOD, PERF_SAMPLE_IP | PERF_SAMPLE_ADDR | PERF_SAMPLE_REGS_INTR);
 	attr.type = pmu.type;
 	attr.config = 0;
