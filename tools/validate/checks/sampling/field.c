@@ -16,6 +16,8 @@
 
 #define PERIOD	100000
 #define PAGES	64
+/* The last period ends this many iterations before the end of the loop: its interrupt may be late. */
+#define REST	(PERIOD / 2 / LOOP_INSNS)
 
 #if defined(__aarch64__)
 #define REG_MASK	((1ULL << 33) - 1)
@@ -44,10 +46,10 @@
 
 static struct ring ring;
 
-/* Open a sampling event, and sample the known loop. Return as sample_work(). */
+/* Open a sampling event, and sample the known loop and REST. Return as sample_work(). */
 static int sample_loop(struct perf_event_attr *attr, unsigned long iterations)
 {
-	return sample_work(&ring, attr, PAGES, known_loop, iterations);
+	return sample_work(&ring, attr, PAGES, known_loop, iterations + REST);
 }
 
 static bool in_loop(u64 ip)
@@ -98,7 +100,7 @@ static void sizes(void)
 		}
 		map_sampling(fields[i].name, &ring, fd, PAGES);
 		event_enable(fd);
-		known_loop(ITERATIONS / 2);
+		known_loop(ITERATIONS / 2 + REST);
 		event_disable(fd);
 		for (nr = 0; (header = ring_next(&ring)); nr++) {
 			if (header->type == PERF_RECORD_SAMPLE &&
@@ -241,7 +243,7 @@ static void group_values(void)
 	ioctl(fds[0], PERF_EVENT_IOC_ID, &ids[0]);
 	ioctl(fds[1], PERF_EVENT_IOC_ID, &ids[1]);
 	event_enable(fds[0]);
-	known_loop(ITERATIONS);
+	known_loop(ITERATIONS + REST);
 	event_disable(fds[0]);
 	attr_sampling(&attr, PERIOD, PERF_SAMPLE_IP | PERF_SAMPLE_READ);
 	attr.read_format = PERF_FORMAT_GROUP | PERF_FORMAT_ID;
@@ -278,7 +280,7 @@ static void callchain(void)
 	int fd;
 
 	attr_sampling(&attr, PERIOD, PERF_SAMPLE_IP | PERF_SAMPLE_CALLCHAIN);
-	fd = sample_work(&ring, &attr, PAGES, chain_inner, ITERATIONS);
+	fd = sample_work(&ring, &attr, PAGES, chain_inner, ITERATIONS + REST);
 	while (ring_next_sample(&ring, &attr, &sample)) {
 		nr++;
 		if (!expect_range("addresses", 2, 200, sample.nr_ips))
