@@ -112,6 +112,9 @@ static void judge_anew(const struct check *check, struct outcome *outcome)
 	run_check(check, outcome);
 	if (outcome->result != FAIL || outcome->cut || signal_caught())
 		return;
+	/* The kernel lowers the rate of samples if they take long. */
+	if (!may_run(check, outcome))
+		return;
 	outcome->because = find_cause(check, outcome);
 	if (!outcome->because)
 		return;

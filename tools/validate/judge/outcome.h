@@ -78,7 +78,7 @@ const char *find_instructions(void);
 const char *find_out(bool disrupt, bool allow_long);
 
 /**
- * may_run() - check whether a check's needs are met
+ * may_run() - check whether a check's needs are met, and the permitted rate of samples suffices
  * @check: the check
  * @outcome: set to SKIP, with the reason, if they are not
  *

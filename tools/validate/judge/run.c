@@ -256,13 +256,26 @@ void run_check(const struct check *check, struct outcome *outcome)
 		add_line(outcome, "breaks: %s", check->rule);
 }
 
+/*
+ * Samples that checks take between two ticks, at least: below this rate perf core throttles their
+ * events, with any driver.
+ */
+#define LEAST_RATE	(25 * MAX_HZ)
+
 bool may_run(const struct check *check, struct outcome *outcome)
 {
 	unsigned int missing = check->needs & ~pmu.has;
+	long rate = check->needs & NEED_SAMPLING ? read_number(RATE_FILE) : LEAST_RATE;
 
-	if (!missing)
+	if (!missing && (rate < 0 || rate >= LEAST_RATE))
 		return true;
 	outcome->result = SKIP;
+	if (!missing) {
+		snprintf(outcome->reason, sizeof(outcome->reason),
+			 "kernel.perf_event_max_sample_rate is %ld, which throttles: set it to 100000",
+			 rate);
+		return false;
+	}
 	snprintf(outcome->reason, sizeof(outcome->reason), "%s",
 		 pmu.missing[__builtin_ctz(missing)]);
 	return false;

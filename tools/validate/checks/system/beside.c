@@ -346,6 +346,7 @@ static void samples_alone(void)
 static void same_instructions(void)
 {
 	const struct timespec nap = { .tv_nsec = 100000 };
+	struct ring_sum sum = { 0 };
 	struct perf_event_attr attr;
 	u64 first, slack;
 	static struct ring ring;
@@ -373,9 +374,15 @@ static void same_instructions(void)
 	event_disable(fds[0]);
 	first = event_read(fds[0]);
 	slack = (pmu.exact ? arch_group_slack() : BETWEEN) * (2 * STOPS + first / PERIOD);
-	expect_range("instructions of the leader", STOPS * LOOP / 100, 1000 * LOOP, first);
-	for (i = 1; i < nr; i++)
-		expect_near("instructions of a member", first, slack, event_read(fds[i]));
+	ring_drain(&ring, &attr, &sum);
+	if (sum.throttles) {
+		/* On older kernels the leader stops alone. */
+		ktap_skip("the kernel throttles the leader");
+	} else {
+		expect_range("instructions of the leader", STOPS * LOOP / 100, 1000 * LOOP, first);
+		for (i = 1; i < nr; i++)
+			expect_near("instructions of a member", first, slack, event_read(fds[i]));
+	}
 	ring_unmap(&ring);
 	close_all(fds, nr);
 }
