@@ -212,7 +212,7 @@ bool corepmu_pause_cpu(struct corepmu_cpu *cpuc);
 void corepmu_resume_cpu(struct corepmu_cpu *cpuc, bool running);
 void corepmu_event_start(struct perf_event *event, int flags);
 void corepmu_event_stop(struct perf_event *event, int flags);
-void corepmu_counter_start(struct corepmu_cpu *cpuc, struct perf_event *event);
+void corepmu_counter_prepare(struct corepmu_cpu *cpuc, struct perf_event *event);
 void corepmu_counter_place(struct corepmu_cpu *cpuc, struct perf_event *event);
 
 /* core/event.c */

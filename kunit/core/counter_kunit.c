@@ -190,7 +190,7 @@ static void counter_corrects_low_read(struct kunit *test)
 	struct fixture *f = of_width(test);
 
 	set_event(f, 0);
-	corepmu_counter_start(&f->cpuc, &f->event);
+	corepmu_counter_prepare(&f->cpuc, &f->event);
 	count(f, 1000);
 	corepmu_counter_update(&f->cpuc, &f->event);
 	counter -= 700;
@@ -214,7 +214,7 @@ static void counter_start(struct kunit *test)
 		u64 period = min_t(u64, periods[i], S64_MAX);
 
 		set_event(f, period);
-		corepmu_counter_start(&f->cpuc, &f->event);
+		corepmu_counter_prepare(&f->cpuc, &f->event);
 		KUNIT_EXPECT_EQ(test, overflows_after(f), min(period, half));
 		KUNIT_EXPECT_EQ(test, local64_read(&f->event.hw.prev_count),
 				sign_extend64(counter, f->width - 1));
@@ -238,7 +238,7 @@ static void counter_periods(struct kunit *test)
 		if (!period || period > S64_MAX / 4)
 			continue;
 		set_event(f, period);
-		corepmu_counter_start(&f->cpuc, &f->event);
+		corepmu_counter_prepare(&f->cpuc, &f->event);
 		for (period_nr = 1; period_nr <= 3; ) {
 			u64 step = overflows_after(f);
 
@@ -281,7 +281,7 @@ static void counter_late(struct kunit *test)
 
 	for (i = 0; i < ARRAY_SIZE(table); i++) {
 		set_event(f, table[i].period);
-		corepmu_counter_start(&f->cpuc, &f->event);
+		corepmu_counter_prepare(&f->cpuc, &f->event);
 		count(f, table[i].period + table[i].late);
 		corepmu_counter_update(&f->cpuc, &f->event);
 		KUNIT_EXPECT_TRUE(test, corepmu_counter_next_period(&f->cpuc, &f->event));
@@ -298,11 +298,11 @@ static void counter_counting(struct kunit *test)
 	u64 mask = corepmu_hw_value_mask(&f->event.hw);
 
 	set_event(f, 0);
-	corepmu_counter_start(&f->cpuc, &f->event);
+	corepmu_counter_prepare(&f->cpuc, &f->event);
 	KUNIT_EXPECT_EQ(test, overflows_after(f), mask >> 1);
 	count(f, 12345);
 	corepmu_counter_update(&f->cpuc, &f->event);
-	corepmu_counter_start(&f->cpuc, &f->event);
+	corepmu_counter_prepare(&f->cpuc, &f->event);
 	KUNIT_EXPECT_EQ(test, overflows_after(f), (mask >> 1) - 12345);
 	/* perf_event_update_userpage() computes offset from these */
 	KUNIT_EXPECT_EQ(test, total(f) - local64_read(&f->event.hw.prev_count), mask >> 1);
@@ -310,14 +310,14 @@ static void counter_counting(struct kunit *test)
 	/* The event is stopped after an overflow, before the interrupt. */
 	count(f, overflows_after(f) + 5);
 	corepmu_counter_update(&f->cpuc, &f->event);
-	corepmu_counter_start(&f->cpuc, &f->event);
+	corepmu_counter_prepare(&f->cpuc, &f->event);
 	KUNIT_EXPECT_EQ(test, overflows_after(f), (mask >> 1) - 5);
 	KUNIT_EXPECT_EQ(test, total(f), (mask >> 1) + 5);
 
 	/* For tests: start near the 32-bit wrap. */
 	corepmu_start_near_wrap = 100;
 	set_event(f, 0);
-	corepmu_counter_start(&f->cpuc, &f->event);
+	corepmu_counter_prepare(&f->cpuc, &f->event);
 	if (f->width == 64)
 		KUNIT_EXPECT_EQ(test, counter, 0xffffff9c);
 	else
@@ -330,7 +330,7 @@ static void counter_counting(struct kunit *test)
 	/* Start near the 64-bit wrap; narrower counters start as usual. */
 	corepmu_start_near_wrap = BIT_ULL(32) + 100;
 	set_event(f, 0);
-	corepmu_counter_start(&f->cpuc, &f->event);
+	corepmu_counter_prepare(&f->cpuc, &f->event);
 	KUNIT_EXPECT_EQ(test, overflows_after(f),
 			f->width == 64 ? 100 : min_t(u64, mask >> 1, BIT_ULL(32) + 100));
 	count(f, 500);
@@ -339,7 +339,7 @@ static void counter_counting(struct kunit *test)
 
 	/* Events with a period ignore corepmu_start_near_wrap. */
 	set_event(f, 5000);
-	corepmu_counter_start(&f->cpuc, &f->event);
+	corepmu_counter_prepare(&f->cpuc, &f->event);
 	KUNIT_EXPECT_EQ(test, overflows_after(f), 5000);
 }
 
@@ -351,7 +351,7 @@ static void counter_limits(struct kunit *test)
 
 	f->pmu.max_left = GENMASK(30, 0);
 	set_event(f, 0xffffffffULL);
-	corepmu_counter_start(&f->cpuc, &f->event);
+	corepmu_counter_prepare(&f->cpuc, &f->event);
 	KUNIT_EXPECT_EQ(test, overflows_after(f), min_t(u64, half, 0x7fffffff));
 	/* Writes set the lower 32 bits and sign-extend them. */
 	KUNIT_EXPECT_EQ(test, counter, (s32)counter & corepmu_hw_value_mask(&f->event.hw));
@@ -359,7 +359,7 @@ static void counter_limits(struct kunit *test)
 	f->cpuc.limiter.min_left = 64;
 	corepmu_hw_set_min_period(&f->event.hw, 64);
 	set_event(f, 10);
-	corepmu_counter_start(&f->cpuc, &f->event);
+	corepmu_counter_prepare(&f->cpuc, &f->event);
 	KUNIT_EXPECT_EQ(test, overflows_after(f), 64);
 	/* The count stays exact, and the stretched period counts as a late one. */
 	count(f, 64);
@@ -376,13 +376,13 @@ static void counter_change(struct kunit *test)
 	struct hw_perf_event *hwc = &f->event.hw;
 
 	set_event(f, 1000);
-	corepmu_counter_start(&f->cpuc, &f->event);
+	corepmu_counter_prepare(&f->cpuc, &f->event);
 	count(f, 300);
 	corepmu_counter_update(&f->cpuc, &f->event);
 	KUNIT_EXPECT_EQ(test, left(f), 700);
 
 	/* Without a change, a restart continues the rest of the period. */
-	corepmu_counter_start(&f->cpuc, &f->event);
+	corepmu_counter_prepare(&f->cpuc, &f->event);
 	KUNIT_EXPECT_EQ(test, overflows_after(f), 700);
 
 	/* A new sample_period applies from the next period on. */
@@ -396,7 +396,7 @@ static void counter_change(struct kunit *test)
 	/* With period_left 0, a new period starts without a sample. */
 	hwc->sample_period = 2000;
 	local64_set(&hwc->period_left, 0);
-	corepmu_counter_start(&f->cpuc, &f->event);
+	corepmu_counter_prepare(&f->cpuc, &f->event);
 	KUNIT_EXPECT_EQ(test, overflows_after(f), 2000);
 	KUNIT_EXPECT_EQ(test, left(f), 2000);
 	KUNIT_EXPECT_EQ(test, hwc->last_period, 2000);
@@ -408,7 +408,7 @@ static void counter_not_ended(struct kunit *test)
 	struct fixture *f = of_width(test);
 
 	set_event(f, 1000);
-	corepmu_counter_start(&f->cpuc, &f->event);
+	corepmu_counter_prepare(&f->cpuc, &f->event);
 	count(f, 999);
 	corepmu_counter_update(&f->cpuc, &f->event);
 	KUNIT_EXPECT_FALSE(test, corepmu_counter_end_period(&f->event));
@@ -428,7 +428,7 @@ static void counter_random(struct kunit *test)
 	prandom_seed_state(&rnd, f->width);
 	period = 1 + prandom_u32_state(&rnd) % 5000;
 	set_event(f, period);
-	corepmu_counter_start(&f->cpuc, &f->event);
+	corepmu_counter_prepare(&f->cpuc, &f->event);
 	for (i = 0; i < 2000; i++) {
 		u64 step = min_t(u64, 1 + prandom_u32_state(&rnd) % period, overflows_after(f));
 		bool wrapped = count(f, step);

@@ -193,19 +193,19 @@ static noinline u64 next_value(struct corepmu_cpu *cpuc, struct perf_event *even
 }
 
 /**
- * corepmu_counter_start() - set the counter to overflow at the end of the current period
+ * corepmu_counter_prepare() - set the counter to overflow at the end of the current period
  * @cpuc: this CPU's state
  * @event: an event placed on a counter that is not counting
  *
  * IRQs off.
  */
-void corepmu_counter_start(struct corepmu_cpu *cpuc, struct perf_event *event)
+void corepmu_counter_prepare(struct corepmu_cpu *cpuc, struct perf_event *event)
 {
 	static_call(corepmu_write_counter)(cpuc, &event->hw, next_value(cpuc, event));
 }
 
 /**
- * corepmu_counter_place() - corepmu_counter_start(), and write the event selection
+ * corepmu_counter_place() - corepmu_counter_prepare(), and write the event selection
  * @cpuc: this CPU's state
  * @event: an event placed on a counter that is not counting
  *
@@ -299,7 +299,7 @@ void corepmu_event_start(struct perf_event *event, int flags)
 		return;
 
 	if ((flags & PERF_EF_RELOAD) || unlikely(has_wrapped(hwc)))
-		corepmu_counter_start(cpuc, event);
+		corepmu_counter_prepare(cpuc, event);
 
 	event_resume(cpuc, event, event_counters(event));
 	corepmu_update_userpage(event);
