@@ -108,7 +108,6 @@ static inline bool corepmu_stays_stopped(const struct perf_event *event)
 extern struct pt_regs corepmu_no_user_regs;
 struct pt_regs *corepmu_saved_user_regs(void);
 void corepmu_handle_overflow(struct corepmu_cpu *cpuc, u64 overflowed);
-void corepmu_limiter_exclude_irq(struct corepmu_cpu *cpuc);
 int corepmu_emit_with_frequency(struct perf_event *event, struct perf_sample_data *data,
 				struct pt_regs *regs);
 void corepmu_late_overflow(struct corepmu_cpu *cpuc, struct perf_event *event);

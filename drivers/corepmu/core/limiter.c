@@ -49,6 +49,7 @@
 #include <linux/printk.h>
 #include <linux/ratelimit.h>
 #include <linux/sched.h>
+#include <linux/sched/clock.h>
 #include <linux/smp.h>
 
 #include <corepmu/limiter.h>
@@ -272,6 +273,24 @@ noinline void corepmu_limiter_decay(struct corepmu_limiter *limiter, u64 ns)
 	if (ns < max_irq_ns / LIMITER_IRQ_SHORT)
 		limiter->max_irq_ns = max_t(u64, max_irq_ns - max_irq_ns / LIMITER_IRQ_SHRINKS,
 					    COREPMU_LIMITER_MIN_IRQ_NS);
+}
+
+/**
+ * corepmu_limiter_exclude_irq() - hide the time of this interrupt so far from the limiter
+ * @cpuc: this CPU's state
+ *
+ * For large PEBS: an interrupt with many records takes long, but does not come often. From the
+ * overflow interrupt, once.
+ */
+void corepmu_limiter_exclude_irq(struct corepmu_cpu *cpuc)
+{
+	u64 took = sched_clock() - cpuc->overflow_start;
+
+	/*
+	 * corepmu_limiter_account() later adds the time of the whole interrupt, at most max_irq_ns:
+	 * subtract the time so far.
+	 */
+	cpuc->limiter.busy_ns -= min(took, cpuc->limiter.max_irq_ns);
 }
 
 /**

@@ -8,7 +8,6 @@
 #include <linux/jiffies.h>
 #include <linux/perf_event.h>
 #include <linux/sched.h>
-#include <linux/sched/clock.h>
 #include <linux/sched/task_stack.h>
 
 #include <asm/irq_regs.h>
@@ -227,22 +226,4 @@ void corepmu_handle_overflow(struct corepmu_cpu *cpuc, u64 overflowed)
 		overflow_event(cpuc, event);
 		cpuc->overflow_handled++;
 	}
-}
-
-/**
- * corepmu_limiter_exclude_irq() - hide the time of this interrupt so far from the limiter
- * @cpuc: this CPU's state
- *
- * For large PEBS: an interrupt with many records takes long, but does not come often. From the
- * overflow interrupt, once.
- */
-void corepmu_limiter_exclude_irq(struct corepmu_cpu *cpuc)
-{
-	u64 took = sched_clock() - cpuc->overflow_start;
-
-	/*
-	 * corepmu_limiter_account() later adds the time of the whole interrupt, at most max_irq_ns:
-	 * subtract the time so far.
-	 */
-	cpuc->limiter.busy_ns -= min(took, cpuc->limiter.max_irq_ns);
 }

@@ -29,7 +29,7 @@
 
 #include <corepmu/counter.h>
 #include <corepmu/ksyms.h>
-#include <corepmu/overflow.h>
+#include <corepmu/limiter.h>
 #include <corepmu/pmu.h>
 #include <corepmu/precise.h>
 
