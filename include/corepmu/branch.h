@@ -69,7 +69,6 @@ struct corepmu_branches {
 int corepmu_branch_setup(struct corepmu *pmu, const struct corepmu_branch_backend *backend,
 			 unsigned int nr);
 void corepmu_branch_cleanup(struct corepmu *pmu);
-bool corepmu_branch_is_notified(const struct corepmu *pmu);
 void corepmu_branch_add(struct corepmu_cpu *cpuc, struct perf_event *event);
 void corepmu_branch_del(struct corepmu_cpu *cpuc, struct perf_event *event);
 void corepmu_branch_switch(struct corepmu_cpu *cpuc, bool sched_in);

@@ -157,6 +157,12 @@ static inline int corepmu_resolve_symbols(void)
 
 #endif /* MODULE */
 
+/* Check whether perf core notifies a PMU of task switches (pmu.sched_task). Any context. */
+static inline bool corepmu_is_notified(const struct pmu *pmu)
+{
+	return corepmu_has_sched_cb() && compat_sched_task_is_called(pmu);
+}
+
 static inline void corepmu_perf_prepare(struct perf_event_header *header,
 					struct perf_sample_data *data, struct perf_event *event,
 					struct pt_regs *regs)

@@ -71,19 +71,6 @@ void corepmu_branch_cleanup(struct corepmu *pmu)
 	free_percpu(pmu->branches);
 }
 
-/**
- * corepmu_branch_is_notified() - check whether perf core notifies a PMU of task switches
- * @pmu: a PMU with branch records
- *
- * Any context.
- *
- * Return: true if perf core calls this PMU's sched_task
- */
-bool corepmu_branch_is_notified(const struct corepmu *pmu)
-{
-	return corepmu_has_sched_cb() && compat_sched_task_is_called(&pmu->perf_pmu);
-}
-
 /* Events that are placed and deleted */
 
 /*
@@ -127,7 +114,7 @@ void corepmu_branch_add(struct corepmu_cpu *cpuc, struct perf_event *event)
 	branches->wanted = wanted;
 	barrier();
 	cpuc->feature_users[COREPMU_FEATURE_BRANCHES]++;
-	if (corepmu_branch_is_notified(cpuc->pmu))
+	if (corepmu_is_notified(event->pmu))
 		corepmu_perf_sched_cb_inc(event->pmu);
 }
 
@@ -146,7 +133,7 @@ void corepmu_branch_del(struct corepmu_cpu *cpuc, struct perf_event *event)
 	int idx;
 
 	cpuc->trusted_others |= COREPMU_TRUST_BRANCHES;
-	if (corepmu_branch_is_notified(cpuc->pmu))
+	if (corepmu_is_notified(event->pmu))
 		corepmu_perf_sched_cb_dec(event->pmu);
 	is_used = --cpuc->feature_users[COREPMU_FEATURE_BRANCHES];
 

@@ -8,6 +8,7 @@
 #include <linux/perf_event.h>
 
 #include <corepmu/branch.h>
+#include <corepmu/ksyms.h>
 #include <corepmu/module.h>
 #include <corepmu/pmu.h>
 
@@ -81,7 +82,7 @@ static int check_call_stack(const struct corepmu *pmu, u64 asked, u64 wanted)
 		return corepmu_refuse(-EOPNOTSUPP,
 				      "branch_sample_type is %#llx: LBR call stacks are of user space only: leave out the kernel (-j stack,u)",
 				      asked);
-	if (!corepmu_branch_is_notified(pmu))
+	if (!corepmu_is_notified(&pmu->perf_pmu))
 		return corepmu_refuse(-EOPNOTSUPP,
 				      "branch_sample_type is %#llx: LBR call stacks beside the built-in driver need Linux 6.2: use --call-graph fp or dwarf",
 				      asked);

@@ -35,6 +35,7 @@
 #include <linux/spinlock.h>
 
 #include <corepmu/branch.h>
+#include <corepmu/ksyms.h>
 #include <corepmu/pmu.h>
 
 /*
@@ -73,7 +74,7 @@ static bool has_all_notices(const struct corepmu_cpu *cpuc)
 	int idx;
 
 	/* Before 6.2 PMUs share a context, and perf core notifies only one of them. */
-	if (COMPAT_PMUS_SHARE_CONTEXT || !corepmu_branch_is_notified(cpuc->pmu))
+	if (COMPAT_PMUS_SHARE_CONTEXT || !corepmu_is_notified(&cpuc->pmu->perf_pmu))
 		return false;
 	if (COMPAT_NOTIFIES_EVERY_SWITCH)
 		return true;

@@ -108,12 +108,6 @@ static void precise_stop(struct corepmu_cpu *cpuc)
 	cpuc->pmu->precise_backend->stop(cpuc);
 }
 
-/* Check whether perf core notifies this PMU of task switches (pmu.sched_task). */
-static bool is_notified(const struct pmu *pmu)
-{
-	return corepmu_has_sched_cb() && compat_sched_task_is_called(pmu);
-}
-
 /**
  * corepmu_precise_allows_large() - check whether an event may use large PEBS
  * @event: a precise event that is being opened
@@ -136,7 +130,7 @@ bool corepmu_precise_allows_large(const struct perf_event *event)
 	if (!event->hw.target && (!COMPAT_NOTIFIES_EVERY_SWITCH || has_branches))
 		return false;
 
-	return is_notified(event->pmu);
+	return corepmu_is_notified(event->pmu);
 }
 
 /**
