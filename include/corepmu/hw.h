@@ -3,7 +3,7 @@
  * corepmu: what the driver keeps in struct hw_perf_event
  *
  * Perf core leaves these members to drivers, and names them after what other drivers store. The
- * driver accesses four of them by the accessors below only:
+ * driver accesses five of them by the accessors below only:
  *
  *   config            counters:	the counters the event may be placed on, a bit each
  *   event_base        value_mask:	the value bits of the counter that the event is placed on
@@ -12,6 +12,9 @@
  *					the limiter needs more
  *   extra_reg.alloc   period_floor:	the lowest min_period that the event can have, if that is
  *					more than struct corepmu's min_left
+ *   last_cpu          freq:		the frequency that sample_period fits, COREPMU_FREQ_YOUNG
+ *					while the event is young (core/frequency.c); 0 without a
+ *					frequency
  *
  * Members that are used by their own names:
  *
@@ -21,8 +24,6 @@
  *		  COREPMU_EVENT_EXTRA_REG; .config alone: the load-latency threshold, with
  *		  EVENT_LATENCY
  *   idx          the counter, -1 while not placed; the upper one of a pair
- *   last_cpu     the frequency that sample_period fits, COREPMU_FREQ_YOUNG while the event is
- *		  young (core/frequency.c); 0 without a frequency
  *   freq_time_stamp  perf core's time of the last sample, 0 before the first
  *   flags        COREPMU_EVENT_*, flags of the backend, PERF_EVENT_FLAG_USER_READ_CNT
  *   state        PERF_HES_*
@@ -81,7 +82,7 @@
 /* Flags from this bit on belong to the backends. */
 #define COREPMU_EVENT_BACKEND	12
 
-/* Value of hw_perf_event.last_cpu while the driver measures the event's rate (core/frequency.c) */
+/* Value of corepmu_hw_freq() while the driver measures the event's rate (core/frequency.c) */
 #define COREPMU_FREQ_YOUNG	(-1)
 
 /* Set a flag of an event that other CPUs may be using. */
@@ -140,6 +141,21 @@ static inline s64 corepmu_hw_period_floor(const struct hw_perf_event *hwc)
 static inline void corepmu_hw_set_period_floor(struct hw_perf_event *hwc, unsigned int counts)
 {
 	hwc->extra_reg.alloc = counts;
+}
+
+static inline int corepmu_hw_freq(const struct hw_perf_event *hwc)
+{
+	return hwc->last_cpu;
+}
+
+static inline void corepmu_hw_set_freq(struct hw_perf_event *hwc, int freq)
+{
+	hwc->last_cpu = freq;
+}
+
+static inline bool corepmu_hw_is_young(const struct hw_perf_event *hwc)
+{
+	return corepmu_hw_freq(hwc) == COREPMU_FREQ_YOUNG;
 }
 
 #endif /* _COREPMU_HW_H */

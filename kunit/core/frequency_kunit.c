@@ -381,14 +381,14 @@ static void freq_is_young_for_two_ticks(struct kunit *test)
 	first_sample(b, event, PROBE, NSEC_PER_SEC / RATE / 10);
 	tick(event, 9 * PROBE);
 	KUNIT_EXPECT_EQ(test, event->hw.sample_period, 10 * PROBE);
-	KUNIT_EXPECT_EQ(test, event->hw.last_cpu, COREPMU_FREQ_YOUNG);
+	KUNIT_EXPECT_EQ(test, corepmu_hw_freq(&event->hw), COREPMU_FREQ_YOUNG);
 
 	testbed_time += 2 * TICK_NSEC - NSEC_PER_SEC / RATE / 10;
 	tick(event, 9 * PROBE);
-	KUNIT_EXPECT_EQ(test, event->hw.last_cpu, COREPMU_FREQ_YOUNG);
+	KUNIT_EXPECT_EQ(test, corepmu_hw_freq(&event->hw), COREPMU_FREQ_YOUNG);
 	testbed_time++;
 	tick(event, 9 * PROBE);
-	KUNIT_EXPECT_EQ(test, event->hw.last_cpu, RATE);
+	KUNIT_EXPECT_EQ(test, corepmu_hw_freq(&event->hw), RATE);
 	tick(event, 9 * PROBE);
 	KUNIT_EXPECT_EQ(test, event->hw.sample_period, 9 * PROBE);
 }
@@ -401,16 +401,16 @@ static void freq_low_rate_stays_young(struct kunit *test)
 
 	first_sample(b, event, PROBE, 3 * TICK_NSEC);
 	tick(event, 1);
-	KUNIT_EXPECT_EQ(test, event->hw.last_cpu, COREPMU_FREQ_YOUNG);
+	KUNIT_EXPECT_EQ(test, corepmu_hw_freq(&event->hw), COREPMU_FREQ_YOUNG);
 
 	/* The frequency is so low that the event stays young for the time of a period. */
 	count_in(b, PROBE, NSEC_PER_SEC - 3 * TICK_NSEC);
 	tick(event, 1);
-	KUNIT_EXPECT_EQ(test, event->hw.last_cpu, COREPMU_FREQ_YOUNG);
+	KUNIT_EXPECT_EQ(test, corepmu_hw_freq(&event->hw), COREPMU_FREQ_YOUNG);
 	/* 3 * PROBE + 1 events in a second and a nanosecond: 3 * PROBE in a second. */
 	count_in(b, PROBE + 1, 1);
 	tick(event, 1);
-	KUNIT_EXPECT_EQ(test, event->hw.last_cpu, 1);
+	KUNIT_EXPECT_EQ(test, corepmu_hw_freq(&event->hw), 1);
 	KUNIT_EXPECT_EQ(test, event->hw.sample_period, 3 * PROBE);
 }
 
@@ -457,7 +457,7 @@ static void freq_changes_period(struct kunit *test)
 
 	first_sample(b, event, PROBE, 3 * TICK_NSEC);
 	tick(event, 5000);
-	KUNIT_ASSERT_EQ(test, event->hw.last_cpu, RATE);
+	KUNIT_ASSERT_EQ(test, corepmu_hw_freq(&event->hw), RATE);
 	fixture_stop_event(event, PERF_EF_UPDATE);
 	event->hw.sample_period = 5000;
 	event->attr.sample_freq = RATE / 10;

@@ -396,7 +396,7 @@ static void limiter_frequency(struct kunit *test)
 
 	KUNIT_ASSERT_EQ(test, fixture_open(b, &attr, &event), 0);
 	/* As after the measurement of the rate: overflows emit samples. */
-	event->hw.last_cpu = attr.sample_freq;
+	corepmu_hw_set_freq(&event->hw, attr.sample_freq);
 	KUNIT_ASSERT_EQ(test, fixture_add(event, PERF_EF_START), 0);
 	b->cpuc->limiter.min_left = 4096;
 	corepmu_hw_set_min_period(&event->hw, 4096);

@@ -466,7 +466,7 @@ static void overflow_freq_has_ended_period(struct kunit *test)
 
 	KUNIT_ASSERT_EQ(test, fixture_open(b, &attr, &event), 0);
 	/* The period has been found: core/frequency.c does not change it. */
-	event->hw.last_cpu = attr.sample_freq;
+	corepmu_hw_set_freq(&event->hw, attr.sample_freq);
 	event->hw.sample_period = ended;
 	event->hw.last_period = ended;
 	local64_set(&event->hw.period_left, ended);

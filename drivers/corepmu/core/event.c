@@ -271,7 +271,7 @@ int corepmu_event_init(struct perf_event *event)
 		return -ENOENT;
 
 	hwc->idx = -1;
-	hwc->last_cpu = 0;
+	corepmu_hw_set_freq(hwc, 0);
 	/* A BPF program may read an event without a counter: the read must find it stopped. */
 	hwc->state = PERF_HES_STOPPED | PERF_HES_UPTODATE;
 	corepmu_hw_set_min_period(hwc, first_min_left(pmu, event));

@@ -21,8 +21,8 @@
  *
  * An event starts in the middle of a tick. Perf core takes the time until the next tick for a whole
  * tick: it finds the rate too low and the period too long. So the driver sets the period of a young
- * event again in each tick. An event is young, and hw.last_cpu is COREPMU_FREQ_YOUNG, until it has
- * had a sample and has run for two ticks and for the time between two samples.
+ * event again in each tick. An event is young until it has had a sample, and has run for two ticks
+ * and for the time between two samples.
  */
 #include <linux/hash.h>
 #include <linux/jiffies.h>
@@ -87,7 +87,8 @@ static u32 per_second(const struct perf_event_attr *attr)
 	}
 }
 
-static int settled_mark(const struct perf_event *event)
+/* Return the frequency, in samples per second. */
+static int freq_of(const struct perf_event *event)
 {
 	return min_t(u64, event->attr.sample_freq, INT_MAX);
 }
@@ -95,7 +96,7 @@ static int settled_mark(const struct perf_event *event)
 /* Return the time between two samples, in ns. */
 static u64 interval_ns(const struct perf_event *event)
 {
-	return NSEC_PER_SEC / settled_mark(event);
+	return NSEC_PER_SEC / freq_of(event);
 }
 
 /**
@@ -113,7 +114,7 @@ void corepmu_freq_open(struct perf_event *event)
 	u64 period = DIV_ROUND_UP_ULL(PER_SECOND_CYCLES, event->attr.sample_freq) - 1;
 
 	corepmu_counter_first_period(hwc, max_t(u64, period, corepmu_hw_min_period(hwc)));
-	hwc->last_cpu = COREPMU_FREQ_YOUNG;
+	corepmu_hw_set_freq(hwc, COREPMU_FREQ_YOUNG);
 }
 
 /* Return how long the event has run since it was opened, in ns; 0 if the time is unknown. */
@@ -160,9 +161,9 @@ static noinline s64 change_period(struct hw_perf_event *hwc, u64 period)
 static noinline s64 guess_period(struct perf_event *event)
 {
 	struct hw_perf_event *hwc = &event->hw;
-	u64 period = per_second(&event->attr) / settled_mark(event);
+	u64 period = per_second(&event->attr) / freq_of(event);
 
-	hwc->last_cpu = settled_mark(event);
+	corepmu_hw_set_freq(hwc, freq_of(event));
 	return change_period(hwc, max_t(u64, period, corepmu_hw_min_period(hwc)));
 }
 
@@ -256,7 +257,7 @@ bool corepmu_freq_extend(struct perf_event *event)
 	u64 gone, due;
 	s64 left, ns;
 
-	if (hwc->last_cpu != COREPMU_FREQ_YOUNG)
+	if (!corepmu_hw_is_young(hwc))
 		return false;
 	if (!had_sample(event))
 		return !begin_first_sample(event);
@@ -321,7 +322,7 @@ s64 corepmu_freq_find(struct perf_event *event)
 		if (!period)
 			return corepmu_counter_period_left(event, &ended);
 		if (running > max_t(u64, YOUNG_NS, interval_ns(event)))
-			hwc->last_cpu = settled_mark(event);
+			corepmu_hw_set_freq(hwc, freq_of(event));
 		return change_period(hwc, period);
 	}
 	if (period) {
@@ -383,11 +384,11 @@ s64 corepmu_freq_restart(struct perf_event *event)
 {
 	struct hw_perf_event *hwc = &event->hw;
 	u64 period = hwc->sample_period;
-	int before = hwc->last_cpu;
+	int before = corepmu_hw_freq(hwc), freq = freq_of(event);
 
-	hwc->last_cpu = settled_mark(event);
-	if (hwc->last_cpu != before)
-		period = max_t(u64, mul_u64_u32_div(period, before, hwc->last_cpu),
+	corepmu_hw_set_freq(hwc, freq);
+	if (freq != before)
+		period = max_t(u64, mul_u64_u32_div(period, before, freq),
 			       corepmu_hw_min_period(hwc));
 	corepmu_counter_first_period(hwc, period);
 

@@ -191,7 +191,7 @@ static void overflow_event(struct corepmu_cpu *cpuc, struct perf_event *event)
 	u64 ended;
 
 	corepmu_counter_update(cpuc, event);
-	if (unlikely(event->hw.last_cpu == COREPMU_FREQ_YOUNG))
+	if (unlikely(corepmu_hw_is_young(&event->hw)))
 		ended = corepmu_freq_next_period(cpuc, event);
 	else
 		ended = corepmu_counter_next_period(cpuc, event);

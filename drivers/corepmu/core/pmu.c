@@ -176,11 +176,11 @@ static __always_inline s64 left_to_count(struct perf_event *event)
 	u64 ended;
 	s64 left;
 
-	if (is_sampling_event(event) && unlikely(event->hw.last_cpu == COREPMU_FREQ_YOUNG))
+	if (is_sampling_event(event) && unlikely(corepmu_hw_is_young(&event->hw)))
 		return corepmu_freq_find(event);
 
 	left = corepmu_counter_period_left(event, &ended);
-	if (unlikely(ended) && event->hw.last_cpu)
+	if (unlikely(ended) && corepmu_hw_freq(&event->hw))
 		left = corepmu_freq_restart(event);
 
 	return left;

@@ -121,7 +121,7 @@ static __always_inline u64 account_reset(struct corepmu_cpu *cpuc, struct perf_e
 	if (unlikely(local64_read(&event->hw.prev_count) > 0))
 		x86_pebs_follow_reset(cpuc, event);
 	corepmu_counter_update(cpuc, event);
-	if (event->hw.last_cpu == COREPMU_FREQ_YOUNG)
+	if (corepmu_hw_is_young(&event->hw))
 		ended = corepmu_freq_next_period(cpuc, event);
 	else
 		ended = corepmu_counter_next_period(cpuc, event);
