@@ -38,6 +38,12 @@ static int refuse_group_of_others(const struct corepmu *pmu, const struct perf_e
 	return refusal_of_generic(pmu, event, err);
 }
 
+static int refuse_unplaceable_group(void)
+{
+	return corepmu_refuse(-EINVAL,
+			      "the PMU's counters cannot hold the group at the same time: use fewer events in it");
+}
+
 /* Fill in @demand for @other, a member of the group that @event is about to join. */
 static void member_demand(struct corepmu *pmu, const struct perf_event *event,
 			  struct perf_event *other, struct corepmu_demand *demand)
@@ -73,8 +79,7 @@ static int collect_demands(struct corepmu *pmu, struct perf_event *event,
 		if (!corepmu_sibling_counts(sibling))
 			continue;
 		if (nr == COREPMU_MAX_DEMANDS)
-			return corepmu_refuse(-EINVAL,
-					      "the PMU's counters cannot hold the group at the same time: use fewer events in it");
+			return refuse_unplaceable_group();
 		member_demand(pmu, event, sibling, &demands[nr++]);
 	}
 
@@ -99,8 +104,7 @@ static noinline int validate_group(struct corepmu *pmu, struct perf_event *event
 	if (nr < 0)
 		ret = nr;
 	else if (corepmu_assign(demands, nr))
-		ret = corepmu_refuse(-EINVAL,
-				     "the PMU's counters cannot hold the group at the same time: use fewer events in it");
+		ret = refuse_unplaceable_group();
 
 	kfree(demands);
 	return ret;
@@ -207,7 +211,7 @@ static void corepmu_event_destroy(struct perf_event *event)
 }
 
 /* Check whether the event needs corepmu_event_destroy(): most events reserve nothing. */
-static bool takes_more(struct corepmu *pmu, const struct perf_event *event)
+static bool needs_destroy(struct corepmu *pmu, const struct perf_event *event)
 {
 	return (event->hw.flags & (COREPMU_EVENT_FEATURES | PERF_EVENT_FLAG_USER_READ_CNT)) ||
 	       pmu->backend->acquire;
@@ -236,7 +240,7 @@ static int event_acquire(struct corepmu *pmu, struct perf_event *event)
  * Return the event's first minimum period. If the limiter has throttled the parent, an inherited
  * event starts with the parent's minimum, unless this CPU's limiter has relaxed since.
  */
-static s64 first_min_left(const struct corepmu *pmu, const struct perf_event *event)
+static s64 first_min_period(const struct corepmu *pmu, const struct perf_event *event)
 {
 	if (!event->parent)
 		return pmu->min_left;
@@ -274,7 +278,7 @@ int corepmu_event_init(struct perf_event *event)
 	corepmu_hw_set_freq(hwc, 0);
 	/* A BPF program may read an event without a counter: the read must find it stopped. */
 	hwc->state = PERF_HES_STOPPED | PERF_HES_UPTODATE;
-	corepmu_hw_set_min_period(hwc, first_min_left(pmu, event));
+	corepmu_hw_set_min_period(hwc, first_min_period(pmu, event));
 	hwc->flags = 0;
 
 	ret = pmu->backend->encode(pmu, event);
@@ -296,7 +300,7 @@ int corepmu_event_init(struct perf_event *event)
 			return ret;
 	}
 
-	if (takes_more(pmu, event)) {
+	if (needs_destroy(pmu, event)) {
 		ret = event_acquire(pmu, event);
 		if (ret)
 			return ret;
