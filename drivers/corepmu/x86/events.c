@@ -250,14 +250,81 @@ static void encode_readers(const struct x86_desc *desc, struct perf_event *event
 }
 
 /* Check whether the event uses each of config1 to config3 that is not 0. */
-static bool uses_config1(const struct x86_desc *desc, const struct perf_event_attr *attr,
-			 u64 config)
+static bool uses_all_configs(const struct x86_desc *desc, const struct perf_event_attr *attr,
+			     u64 config)
 {
 	if ((attr->config2 && !desc->acr_counters) || compat_attr_more_config(attr))
 		return false;
 
 	return !attr->config1 || intel_event_needs_extra_reg(desc, config) ||
 	       x86_topdown_clears(desc, attr, config);
+}
+
+/* Check for registers in samples that the CPU, or this driver, cannot give. */
+static int check_sample_regs(const struct x86_desc *desc, const struct perf_event_attr *attr)
+{
+	/* Only some PEBS records have XMM registers; an interrupt's registers never do. */
+	if ((attr->sample_regs_user & PERF_REG_EXTENDED_MASK) ||
+	    ((attr->sample_regs_intr & PERF_REG_EXTENDED_MASK) &&
+	     !(attr->precise_ip && desc->pebs_all)))
+		return corepmu_refuse(-EINVAL,
+				      "sample_regs_user %#llx, sample_regs_intr %#llx: XMM registers need precise_ip on a CPU whose PEBS records have them",
+				      attr->sample_regs_user, attr->sample_regs_intr);
+	if (compat_attr_wants_simd(attr))
+		return corepmu_refuse(-EINVAL,
+				      "sample_simd_vec_reg_qwords: this driver's samples have XMM registers only: use sample_regs_intr");
+
+	return 0;
+}
+
+/* Set the counters that can hold an event with the event code @config. */
+static int encode_counters(struct x86_desc *desc, struct perf_event *event, u64 config)
+{
+	const struct perf_event_attr *attr = &event->attr;
+	struct hw_perf_event *hwc = &event->hw;
+	u64 pairs = desc->pmu->pair_counters;
+
+	corepmu_hw_set_counters(hwc, desc->allowed_counters(desc, config));
+	if (desc->needs_pair && desc->needs_pair(config)) {
+		corepmu_hw_limit_counters(hwc, pairs);
+		hwc->flags |= COREPMU_EVENT_PAIR;
+		/* From now on an overflow of an even counter may be that of a pair. */
+		WRITE_ONCE(desc->special, desc->special | pairs >> 1);
+	}
+	if (corepmu_hw_counters(hwc))
+		return 0;
+	if (is_generic(attr))
+		return -ENOENT;
+
+	return corepmu_refuse(-EINVAL,
+			      "config %#llx: no counter of this CPU can count the event; see perf list pmu",
+			      attr->config);
+}
+
+/* Set up the features of an event whose code, filter and counters have been encoded. */
+static int encode_features(struct x86_desc *desc, struct perf_event *event, u64 config)
+{
+	const struct perf_event_attr *attr = &event->attr;
+	struct hw_perf_event *hwc = &event->hw;
+	int ret = 0;
+
+	if (desc->metrics &&
+	    (corepmu_hw_counters(hwc) & (desc->metrics | BIT_ULL(SLOTS_COUNTER))))
+		ret = x86_topdown_encode(event);
+	if (!ret && desc->acr_counters)
+		ret = x86_acr_encode(desc, event, is_generic(attr));
+	if (ret)
+		return ret;
+	if (is_sampling_event(event) && (config & desc->counts_only))
+		return corepmu_refuse(-EOPNOTSUPP,
+				      "config %#llx cannot sample: an abort of a transaction (in_tx_cp) also undoes the overflow; use perf stat",
+				      attr->config);
+	if (hwc->flags & COREPMU_EVENT_BRANCH_COUNTERS)
+		ret = x86_lbr_encode_counters(desc, event, config);
+	if (!ret && attr->precise_ip)
+		ret = x86_pebs_encode(desc, event);
+
+	return ret;
 }
 
 /**
@@ -290,17 +357,10 @@ int x86_encode(struct corepmu *pmu, struct perf_event *event)
 			return ret;
 	}
 
-	x86_note_changes(pmu);
-	/* Only some PEBS records have XMM registers; an interrupt's registers never do. */
-	if ((attr->sample_regs_user & PERF_REG_EXTENDED_MASK) ||
-	    ((attr->sample_regs_intr & PERF_REG_EXTENDED_MASK) &&
-	     !(attr->precise_ip && desc->pebs_all)))
-		return corepmu_refuse(-EINVAL,
-				      "sample_regs_user %#llx, sample_regs_intr %#llx: XMM registers need precise_ip on a CPU whose PEBS records have them",
-				      attr->sample_regs_user, attr->sample_regs_intr);
-	if (compat_attr_wants_simd(attr))
-		return corepmu_refuse(-EINVAL,
-				      "sample_simd_vec_reg_qwords: this driver's samples have XMM registers only: use sample_regs_intr");
+	x86_warn_of_changes(pmu);
+	ret = check_sample_regs(desc, attr);
+	if (ret)
+		return ret;
 
 	config = encode_config(desc, attr, &value);
 	if (config < 0)
@@ -312,7 +372,7 @@ int x86_encode(struct corepmu *pmu, struct perf_event *event)
 		return ret;
 	latency = x86_pebs_wants_latency(desc, attr, config);
 	/* Ignore config1 to config3 of generic events: programs leave arbitrary values there. */
-	if (!is_generic(attr) && !latency && !uses_config1(desc, attr, config))
+	if (!is_generic(attr) && !latency && !uses_all_configs(desc, attr, config))
 		return corepmu_refuse(-EINVAL,
 				      "config1 %#llx, config2 %#llx: this event uses no bit of config1, config2 and config3: leave them out",
 				      attr->config1, attr->config2);
@@ -328,53 +388,19 @@ int x86_encode(struct corepmu *pmu, struct perf_event *event)
 	if (ret)
 		return ret;
 
-	corepmu_hw_set_counters(hwc, desc->allowed_counters(desc, config));
-	if (desc->needs_pair && desc->needs_pair(config)) {
-		corepmu_hw_limit_counters(hwc, pmu->pair_counters);
-		hwc->flags |= COREPMU_EVENT_PAIR;
-		/* From now on an overflow of an even counter may be that of a pair. */
-		WRITE_ONCE(desc->special, desc->special | pmu->pair_counters >> 1);
-	}
-	if (!corepmu_hw_counters(hwc)) {
-		if (is_generic(attr))
-			return -ENOENT;
-		return corepmu_refuse(-EINVAL,
-				      "config %#llx: no counter of this CPU can count the event; see perf list pmu",
-				      attr->config);
-	}
+	ret = encode_counters(desc, event, config);
+	if (ret)
+		return ret;
 	hwc->config_base = select | config;
 	ret = latency ? 0 : intel_extra_reg_encode(desc, event, config, value);
 	if (ret)
 		return ret;
-	if (desc->metrics &&
-	    (corepmu_hw_counters(hwc) & (desc->metrics | BIT_ULL(SLOTS_COUNTER)))) {
-		ret = x86_topdown_encode(event);
-		if (ret)
-			return ret;
-	}
-	if (desc->acr_counters) {
-		ret = x86_acr_encode(desc, event, is_generic(attr));
-		if (ret)
-			return ret;
-	}
-	if (is_sampling_event(event) && (config & desc->counts_only))
-		return corepmu_refuse(-EOPNOTSUPP,
-				      "config %#llx cannot sample: an abort of a transaction (in_tx_cp) also undoes the overflow; use perf stat",
-				      attr->config);
-	if (hwc->flags & COREPMU_EVENT_BRANCH_COUNTERS) {
-		ret = x86_lbr_encode_counters(desc, event, config);
-		if (ret)
-			return ret;
-	}
-	if (attr->precise_ip) {
-		ret = x86_pebs_encode(desc, event);
-		if (ret)
-			return ret;
-	}
-	if (is_sampling_event(event))
+	ret = encode_features(desc, event, config);
+	if (ret)
+		return ret;
+	if (is_sampling_event(event)) {
 		set_min_left(desc, event);
-	if (is_sampling_event(event) && !attr->freq) {
-		ret = check_period(event, attr->sample_period, -EOPNOTSUPP);
+		ret = attr->freq ? 0 : check_period(event, attr->sample_period, -EOPNOTSUPP);
 		if (ret)
 			return ret;
 	}

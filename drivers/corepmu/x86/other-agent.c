@@ -58,12 +58,12 @@ bool x86_has_changed(const struct corepmu_cpu *cpuc)
 }
 
 /**
- * x86_note_changes() - warn once if another agent has written registers of this CPU
+ * x86_warn_of_changes() - warn once if another agent has written registers of this CPU
  * @pmu: PMU of the event that is being opened
  *
  * Process context.
  */
-void x86_note_changes(struct corepmu *pmu)
+void x86_warn_of_changes(struct corepmu *pmu)
 {
 	static bool has_warned;
 	unsigned long flags;

@@ -190,7 +190,7 @@ extern const struct corepmu_backend x86_each_backend;
 
 /* other-agent.c */
 bool x86_has_changed(const struct corepmu_cpu *cpuc);
-void x86_note_changes(struct corepmu *pmu);
+void x86_warn_of_changes(struct corepmu *pmu);
 
 /* events.c */
 extern const struct attribute_group *x86_attr_groups[];
