@@ -163,8 +163,8 @@ static bool is_ours(const struct perf_event *event, const struct perf_event *oth
 }
 
 /*
- * Check @event against @other, an event that was opened before. An event that is named must be on a
- * counter that can cause a reload.
+ * Check @event, member @mine of its group, against @other, member @nr, which was opened before. An
+ * event that is named must be on a counter that can cause a reload.
  */
 static int narrow(const struct x86_desc *desc, struct perf_event *event,
 		  const struct perf_event *other, unsigned int nr, unsigned int mine)
@@ -177,41 +177,59 @@ static int narrow(const struct x86_desc *desc, struct perf_event *event,
 	return 0;
 }
 
+/**
+ * struct members - what a new event finds in its group
+ * @nr: number of members of this PMU, with a leader of another PMU: the event's position
+ * @named: the event or a member has an acr_mask
+ * @others: a sibling belongs to another PMU
+ */
+struct members {
+	unsigned int	nr;
+	bool		named;
+	bool		others;
+};
+
+static struct members find_members(const struct perf_event *event)
+{
+	struct perf_event *leader = event->group_leader, *sibling;
+	struct members found = { .named = named_by(event) };
+
+	if (leader == event)
+		return found;
+	found.nr = 1;
+	found.named |= is_ours(event, leader) && named_by(leader);
+	for_each_sibling_event(sibling, leader) {
+		found.named |= is_ours(event, sibling) && named_by(sibling);
+		found.others |= !is_ours(event, sibling);
+		found.nr += is_ours(event, sibling);
+	}
+
+	return found;
+}
+
 static int check_group(const struct x86_desc *desc, struct perf_event *event)
 {
 	struct perf_event *leader = event->group_leader, *sibling;
-	unsigned int mine = 0, nr = 0;
-	bool other = false, named = named_by(event);
+	struct members found = find_members(event);
+	unsigned int nr = 0;
 	int ret = 0;
 
-	if (leader == event && !named)
+	if (!found.named)
 		return 0;
-	if (leader == event)
-		goto out;
-	named |= is_ours(event, leader) && named_by(leader);
-	for_each_sibling_event(sibling, leader) {
-		named |= is_ours(event, sibling) && named_by(sibling);
-		other |= !is_ours(event, sibling);
-		mine += is_ours(event, sibling);
+	if (leader != event) {
+		/* Bit n of acr_mask is member n of the group, as for perf and the built-in driver. */
+		if (!is_ours(event, leader) || (found.others && named_by(event)))
+			return corepmu_refuse(-EINVAL,
+					      "config2 %#llx: a bit of acr_mask is a position in the group: take events of other PMUs out of the group",
+					      event->attr.config2);
+		ret = narrow(desc, event, leader, nr++, found.nr);
+		for_each_sibling_event(sibling, leader)
+			if (!ret && is_ours(event, sibling))
+				ret = narrow(desc, event, sibling, nr++, found.nr);
 	}
-	mine++;
-	if (!named)
-		return 0;
-	/* Bit n of acr_mask is member n of the group, as for perf and the built-in driver. */
-	if (!is_ours(event, leader) || (other && named_by(event)))
-		return corepmu_refuse(-EINVAL,
-				      "config2 %#llx: a bit of acr_mask is a position in the group: take events of other PMUs out of the group",
-				      event->attr.config2);
-	ret = narrow(desc, event, leader, nr++, mine);
-	for_each_sibling_event(sibling, leader)
-		if (!ret && is_ours(event, sibling))
-			ret = narrow(desc, event, sibling, nr++, mine);
-out:
-	if (names(event, mine)) {
+	if (names(event, found.nr)) {
 		corepmu_hw_limit_counters(&event->hw, desc->acr_causes);
-		/*
-		 * The CPU does not report this overflow: an interrupt would find no flag.
-		 */
+		/* The CPU does not report this overflow: an interrupt would find no flag. */
 		event->hw.config_base &= ~EVNTSEL_INT;
 	}
 	if (ret || !corepmu_hw_counters(&event->hw))
@@ -478,14 +496,6 @@ void x86_acr_update(struct corepmu_cpu *cpuc, struct perf_event *event,
  */
 void x86_acr_reset(struct corepmu_cpu *cpuc)
 {
-	struct x86_acr *r = this_cpu_ptr(&acr_regs);
-	u64 left;
-
-	for (left = to_x86(cpuc->pmu)->acr_counters; left; left &= left - 1) {
-		int idx = __ffs64(left);
-
-		x86_forget_cfg_c(idx);
-		r->cfg_b[idx] = UNKNOWN;
-		set_cfg_b(idx, 0);
-	}
+	acr_forget(cpuc);
+	acr_end(cpuc);
 }
