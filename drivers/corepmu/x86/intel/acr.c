@@ -34,7 +34,6 @@
 #include "../msr.h"
 #include "../x86.h"
 
-#define CPUID_PERFMON_EXT	0x23
 #define PERFMON_EXT_ACR		2
 
 /* A reload value has 31 bits; all bits above are 1. */

@@ -30,7 +30,6 @@
 /* CPUID.(EAX=07H,ECX=1):EAX, and CPUID.23H: "Architectural Performance Monitoring Extended Leaf" */
 #define CPUID_STRUCTURED	0x07
 #define EAX_PERFMON_EXT		BIT(8)
-#define CPUID_PERFMON_EXT	0x23
 #define EBX_UMASK2		BIT(0)
 #define EBX_EQ			BIT(1)
 #define EBX_RDPMC_USR_DISABLE	BIT(2)
@@ -260,7 +259,7 @@ static int intel_refuse(const struct x86_desc *desc, u64 config)
 #define FIRST_WITH_FIXED_BITMAP	5
 #define NR_UNREPORTED_FIXED	3
 
-static u64 __corepmu_init fixed_counters(const struct intel_uarch *uarch, unsigned int version,
+static u64 __corepmu_init reported_fixed(const struct intel_uarch *uarch, unsigned int version,
 					 u32 ecx, u32 edx)
 {
 	unsigned int nr = version >= 2 ? FIELD_GET(EDX_NR_FIXED, edx) : 0;
@@ -339,6 +338,52 @@ static void __corepmu_init describe_metrics(struct x86_desc *desc)
 	desc->metrics_clear = desc->capabilities & PERF_CAP_METRICS_CLEAR;
 }
 
+static void __corepmu_init describe_registers(struct x86_desc *desc, unsigned int version)
+{
+	desc->select_msr = MSR_P6_EVNTSEL0;
+	desc->counter_msr = MSR_P6_PERFCTR0;
+	desc->step = 1;
+	desc->masks_lvtpc = true;
+
+	if (boot_cpu_has(X86_FEATURE_PDCM))
+		desc->capabilities = x86_read_msr(MSR_IA32_PERF_CAPABILITIES);
+	/* Without full-width writes, bits 31-0 are written and bit 31 extended. */
+	if (desc->capabilities & PERF_CAP_FW_WRITE)
+		desc->counter_msr = MSR_IA32_PMC0;
+	else
+		desc->pmu->max_left = GENMASK(30, 0);
+
+	if (version < 2)
+		return;
+	desc->global_ctrl = MSR_CORE_PERF_GLOBAL_CTRL;
+	desc->global_status = MSR_CORE_PERF_GLOBAL_STATUS;
+	/* From version 4 on, this MSR number is GLOBAL_STATUS_RESET, which works the same. */
+	desc->global_clear = MSR_CORE_PERF_GLOBAL_OVF_CTRL;
+}
+
+/* Describe the generic events. @missing has a bit for each of @nr architectural events. */
+static void __corepmu_init describe_events(struct x86_desc *desc, unsigned int nr, u32 missing)
+{
+	unsigned int i;
+
+	for (i = 0; i < INTEL_NR_ARCHITECTURAL; i++)
+		if (i < nr && !(missing & BIT(i)))
+			desc->hardware[intel_architectural[i].hardware] =
+				intel_architectural[i].config;
+	if (desc->pmu->counters & BIT_ULL(FIXED_COUNTER_BASE + 2))
+		desc->hardware[PERF_COUNT_HW_REF_CPU_CYCLES] = EVENT_REF_CYCLES;
+	/* Other counters can count reference cycles too if fixed counter 2 is taken. */
+	if (desc->hardware[PERF_COUNT_HW_BUS_CYCLES] && intel_counts_tsc(desc->uarch))
+		desc->hardware[PERF_COUNT_HW_REF_CPU_CYCLES] = EVENT_REFERENCE_CYCLES;
+	if (desc->uarch)
+		intel_uarch_hardware(desc->uarch, desc->hardware);
+
+	for (i = 0; i < ARRAY_SIZE(incomplete_events); i++)
+		intel_list(desc, incomplete_events[i].config);
+	intel_list_codes(desc);
+	intel_list_extra_reg_events(desc);
+}
+
 /**
  * intel_describe() - describe the PMU of this CPU, from CPUID and the model tables
  * @desc: the PMU description to fill in
@@ -347,21 +392,16 @@ static void __corepmu_init describe_metrics(struct x86_desc *desc)
  */
 int __corepmu_init intel_describe(struct x86_desc *desc)
 {
-	unsigned int version, width, fixed_width, nr_events, i;
+	unsigned int version, width, fixed_width, i;
 	struct corepmu *pmu = desc->pmu;
-	u32 eax, ebx, ecx, edx;
+	u32 eax = 0, ebx = 0, ecx = 0, edx = 0;
 
-	if (boot_cpu_data.cpuid_level < 0xa) {
-		pr_err("the CPU has no architectural performance monitoring (CPUID leaf 0xa): in a virtual machine, enable its PMU\n");
-		return -ENODEV;
-	}
-
-	cpuid(0xa, &eax, &ebx, &ecx, &edx);
+	if (boot_cpu_data.cpuid_level >= CPUID_ARCH_PERFMON)
+		cpuid(CPUID_ARCH_PERFMON, &eax, &ebx, &ecx, &edx);
 	version = FIELD_GET(EAX_VERSION, eax);
 	desc->nr_gp = min_t(u32, FIELD_GET(EAX_NR_GP, eax), COREPMU_FIRST_DEDICATED);
 	width = FIELD_GET(EAX_GP_WIDTH, eax);
-	nr_events = FIELD_GET(EAX_NR_EVENTS, eax);
-	/* For fixed counters that CPUID does not report, see fixed_counters() */
+	/* Width 0: the fixed counters exist but are not reported, see reported_fixed(). */
 	fixed_width = FIELD_GET(EDX_FIXED_WIDTH, edx) ?: width;
 	if (!version || !desc->nr_gp || width < 32 || width > 64) {
 		pr_err("the CPU has no architectural performance monitoring (CPUID leaf 0xa): in a virtual machine, enable its PMU\n");
@@ -371,7 +411,7 @@ int __corepmu_init intel_describe(struct x86_desc *desc)
 	desc->uarch = intel_find_uarch();
 	desc->nr_gp = intel_nr_general(desc->uarch, desc->nr_gp);
 	pmu->counters = GENMASK_ULL(desc->nr_gp - 1, 0) |
-			fixed_counters(desc->uarch, version, ecx, edx);
+			reported_fixed(desc->uarch, version, ecx, edx);
 	describe_extension(desc);
 	desc->aliased = version >= VERSION_ALIASED;
 	/*
@@ -386,57 +426,22 @@ int __corepmu_init intel_describe(struct x86_desc *desc)
 	for (; i < COREPMU_MAX_COUNTERS; i++)
 		pmu->width[i] = fixed_width;
 
-	desc->select_msr = MSR_P6_EVNTSEL0;
-	desc->counter_msr = MSR_P6_PERFCTR0;
-	desc->step = 1;
-	desc->masks_lvtpc = true;
-
-	if (boot_cpu_has(X86_FEATURE_PDCM))
-		desc->capabilities = x86_read_msr(MSR_IA32_PERF_CAPABILITIES);
-	/* Without full-width writes, bits 31-0 are written and bit 31 extended. */
-	if (desc->capabilities & PERF_CAP_FW_WRITE)
-		desc->counter_msr = MSR_IA32_PMC0;
-	else
-		pmu->max_left = GENMASK(30, 0);
-
-	if (version >= 2) {
-		desc->global_ctrl = MSR_CORE_PERF_GLOBAL_CTRL;
-		desc->global_status = MSR_CORE_PERF_GLOBAL_STATUS;
-		/*
-		 * From version 4 on, this MSR number is GLOBAL_STATUS_RESET, which works the same.
-		 */
-		desc->global_clear = MSR_CORE_PERF_GLOBAL_OVF_CTRL;
-	}
+	describe_registers(desc, version);
 	describe_metrics(desc);
 	desc->stale_monitors = desc->global_ctrl &&
 			       intel_has_stale_monitors(desc->uarch, desc->nr_gp);
 
 	desc->config_known |= EVNTSEL_EVENT | EVNTSEL_UMASK | EVNTSEL_EDGE | EVNTSEL_INV |
 			      EVNTSEL_CMASK;
-	for (i = 0; i < INTEL_NR_ARCHITECTURAL; i++)
-		if (i < nr_events && !(ebx & BIT(i)))
-			desc->hardware[intel_architectural[i].hardware] =
-				intel_architectural[i].config;
-	if (pmu->counters & BIT_ULL(FIXED_COUNTER_BASE + 2))
-		desc->hardware[PERF_COUNT_HW_REF_CPU_CYCLES] = EVENT_REF_CYCLES;
-	/* Other counters can count reference cycles too if fixed counter 2 is taken. */
-	if (desc->hardware[PERF_COUNT_HW_BUS_CYCLES] && intel_counts_tsc(desc->uarch))
-		desc->hardware[PERF_COUNT_HW_REF_CPU_CYCLES] = EVENT_REFERENCE_CYCLES;
-
-	if (desc->uarch)
-		intel_uarch_hardware(desc->uarch, desc->hardware);
-	pmu->min_left = intel_min_left(desc->uarch);
-	desc->min_period = intel_min_period;
 	if (version >= 3 && !(edx & EDX_ANY_DEPRECATED))
 		desc->config_known |= EVNTSEL_ANY;
 	if (intel_has_tsx_events(desc->uarch)) {
 		desc->config_known |= EVNTSEL_IN_TX | EVNTSEL_IN_TX_CP;
 		desc->counts_only = EVNTSEL_IN_TX_CP;
 	}
-	for (i = 0; i < ARRAY_SIZE(incomplete_events); i++)
-		intel_list(desc, incomplete_events[i].config);
-	intel_list_codes(desc);
-	intel_list_extra_reg_events(desc);
+	describe_events(desc, FIELD_GET(EAX_NR_EVENTS, eax), ebx);
+	pmu->min_left = intel_min_left(desc->uarch);
+	desc->min_period = intel_min_period;
 	desc->cache = intel_cache;
 	desc->allowed_counters = intel_allowed_counters;
 	desc->refuse = intel_refuse;

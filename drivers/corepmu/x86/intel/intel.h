@@ -49,7 +49,9 @@ enum intel_uarch_id {
 	NR_UARCHES
 };
 
-/* CPUID.0AH */
+/* CPUID leaves 0xA and 0x23 of architectural performance monitoring; fields of 0xA */
+#define CPUID_ARCH_PERFMON	0xa
+#define CPUID_PERFMON_EXT	0x23
 #define EAX_VERSION		GENMASK(7, 0)
 #define EAX_NR_GP		GENMASK(15, 8)
 #define EAX_GP_WIDTH		GENMASK(23, 16)

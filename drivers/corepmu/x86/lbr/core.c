@@ -31,6 +31,7 @@
 #include <corepmu/pmu.h>
 
 #include "lbr.h"
+#include "../intel/intel.h"
 #include "../msr.h"
 #include "../pebs/record.h"
 #include "../x86.h"
@@ -38,9 +39,7 @@
 /* Records of the ring, not in CPUID: SDM volume 3, table "LBR Stack Size and TOS Pointer Range" */
 #define NR_RING_RECORDS		32
 
-/* CPUID.0AH:EAX, and the first version with a freeze status bit in IA32_PERF_GLOBAL_STATUS */
-#define CPUID_PERFMON		0xa
-#define EAX_VERSION		GENMASK(7, 0)
+/* First version of perfmon with a freeze status bit in IA32_PERF_GLOBAL_STATUS */
 #define VERSION_STATUS_FREEZES	4
 
 /**
@@ -280,7 +279,7 @@ static struct corepmu_branch_backend ring_backend = {
 int __corepmu_init x86_lbr_setup(struct x86_desc *desc, struct corepmu_branch_backend *backend,
 				 unsigned int nr, u64 offers)
 {
-	unsigned int version = FIELD_GET(EAX_VERSION, cpuid_eax(CPUID_PERFMON));
+	unsigned int version = FIELD_GET(EAX_VERSION, cpuid_eax(CPUID_ARCH_PERFMON));
 
 	backend->offers = COREPMU_BRANCH_KERNEL | (offers & COREPMU_BRANCH_CALL_STACK);
 	/* HLE marks branches as in a transaction, too. */

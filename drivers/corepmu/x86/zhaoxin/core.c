@@ -229,7 +229,7 @@ int __corepmu_init zhaoxin_describe(struct x86_desc *desc)
 		       boot_cpu_data.x86, boot_cpu_data.x86_model, boot_cpu_data.x86_stepping);
 		return -ENODEV;
 	}
-	cpuid(0xa, &eax, &ebx, &ecx, &edx);
+	cpuid(CPUID_ARCH_PERFMON, &eax, &ebx, &ecx, &edx);
 	desc->nr_gp = min_t(u32, FIELD_GET(EAX_NR_GP, eax), COREPMU_FIRST_DEDICATED);
 	width = FIELD_GET(EAX_GP_WIDTH, eax);
 	fixed_width = FIELD_GET(EDX_FIXED_WIDTH, edx) ?: width;

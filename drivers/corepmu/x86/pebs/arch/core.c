@@ -32,7 +32,6 @@
 #include "../../msr.h"
 #include "../../x86.h"
 
-#define CPUID_PERFMON_EXT	0x23
 #define EAX_HAS_PEBS		GENMASK(5, 4)
 #define PERFMON_EXT_PEBS	4
 #define PERFMON_EXT_PEBS_COUNTERS 5
