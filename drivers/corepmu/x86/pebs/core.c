@@ -160,15 +160,6 @@ static void pebs_change(struct corepmu_cpu *cpuc)
 }
 
 /*
- * If KVM does not disable counters for its guests (see x86/kvm/vmx.c), the CPU would write records
- * to the same linear address of a guest. So the driver does not enable PEBS on a CPU that KVM owns.
- */
-static noinline void warn_of_kvm(void)
-{
-	pr_warn_once("KVM has enabled VMX on a CPU: no precise samples until KVM disables VMX; unload KVM\n");
-}
-
-/*
  * Check whether the CPU can reload the event's counter with its period. perf core may change the
  * period at any time. If less of the period is left than a counter can be set to, the overflow
  * comes late. The next period must then be shorter: the CPU cannot reload the counter for that one.
@@ -235,6 +226,7 @@ static u64 large_threshold(const struct corepmu_cpu *cpuc, const struct x86_ds *
 		   ds->base + MAX_RECORDS * size);
 }
 
+/* Set the counters' reset values. */
 static void set_resets(struct corepmu_cpu *cpuc, struct x86_ds *ds, u64 counters)
 {
 	struct x86_pebs *p = this_cpu_ptr(&x86_pebs);
@@ -257,8 +249,21 @@ static void set_latency(struct x86_pebs *p)
 	p->threshold = p->latency;
 }
 
-/* Without large PEBS the smallest record reaches the threshold. */
-static void start_arch(struct corepmu_cpu *cpuc, struct x86_ds *ds, u64 enable)
+/*
+ * Set the mode, unless the buffer has records, the reset values of @counters, and the threshold:
+ * without large PEBS, a record of @smallest bytes reaches it.
+ */
+static void set_buffer(struct corepmu_cpu *cpuc, struct x86_ds *ds, u64 counters, size_t smallest)
+{
+	struct x86_pebs *p = this_cpu_ptr(&x86_pebs);
+
+	if (ds->index == ds->base)
+		choose_mode(cpuc, p);
+	set_resets(cpuc, ds, counters);
+	ds->threshold = p->large ? large_threshold(cpuc, ds, p->size) : ds->base + smallest;
+}
+
+static void start_arch(struct corepmu_cpu *cpuc, struct x86_ds *ds, u64 counters)
 {
 	struct x86_pebs *p = this_cpu_ptr(&x86_pebs);
 	unsigned int rewinds = READ_ONCE(p->rewinds);
@@ -266,13 +271,8 @@ static void start_arch(struct corepmu_cpu *cpuc, struct x86_ds *ds, u64 enable)
 	set_latency(p);
 	x86_pebs_arch_fetch(ds);
 	ds->maximum = ds->base + X86_PEBS_BUFFER_SIZE;
-	if (ds->index == ds->base)
-		choose_mode(cpuc, p);
-	set_resets(cpuc, ds, enable);
-	ds->threshold = p->large ? large_threshold(cpuc, ds, p->size) :
-				  ds->base + X86_PEBS_ARCH_UNIT;
-	x86_pebs_arch_start(cpuc, ds, enable, rewinds);
-	p->up_to_date = !p->large_allowed && !p->hw_reload && !p->counters.wanted;
+	set_buffer(cpuc, ds, counters, X86_PEBS_ARCH_UNIT);
+	x86_pebs_arch_start(cpuc, ds, counters, rewinds);
 }
 
 static void write_enable(u64 enable)
@@ -291,6 +291,25 @@ static void write_enable(u64 enable)
 u64 x86_pebs_enabled(void)
 {
 	return this_cpu_read(x86_pebs.enabled);
+}
+
+static void start_ds(struct corepmu_cpu *cpuc, struct x86_ds *ds, u64 counters)
+{
+	struct x86_pebs *p = this_cpu_ptr(&x86_pebs);
+	u64 enable = counters, left;
+
+	if (to_desc(cpuc)->pebs_all && p->programmed != p->data) {
+		x86_write_msr(MSR_PEBS_DATA_CFG, p->data);
+		p->programmed = p->data;
+	}
+	/* Before format 4, load latency needs a bit in IA32_PEBS_ENABLE. */
+	for (left = p->latency && !to_desc(cpuc)->pebs_all ? counters : 0; left; left &= left - 1)
+		if (cpuc->events[__ffs64(left)]->hw.flags & EVENT_LATENCY)
+			enable |= (left & -left) << LATENCY_SHIFT;
+	set_latency(p);
+	ds->maximum = ds->base + X86_PEBS_BUFFER_SIZE / p->size * p->size;
+	set_buffer(cpuc, ds, counters, p->size);
+	write_enable(enable);
 }
 
 static void pebs_stop(struct corepmu_cpu *cpuc)
@@ -357,46 +376,32 @@ static noinline void start_changed(struct corepmu_cpu *cpuc)
 {
 	struct x86_ds *ds = x86_ds_this();
 	struct x86_pebs *p = this_cpu_ptr(&x86_pebs);
-	u64 left, enable;
+	u64 counters;
 
 	if (!ds)
 		return;
 	if (unlikely(p->owned_by_kvm))
 		resume_records(cpuc);
 	p->active = cpuc->active;
-	enable = precise_of(cpuc, p->active);
+	counters = precise_of(cpuc, p->active);
 	if (unlikely(p->counters.wanted))
 		x86_pebs_counters_choose(cpuc);
-	if (is_arch(cpuc)) {
-		start_arch(cpuc, ds, enable);
-		return;
-	}
-
-	if (to_desc(cpuc)->pebs_all && p->programmed != p->data) {
-		x86_write_msr(MSR_PEBS_DATA_CFG, p->data);
-		p->programmed = p->data;
-	}
-	/* Before format 4, load latency needs a bit in IA32_PEBS_ENABLE. */
-	for (left = p->latency && !to_desc(cpuc)->pebs_all ? enable : 0; left; left &= left - 1)
-		if (cpuc->events[__ffs64(left)]->hw.flags & EVENT_LATENCY)
-			enable |= (left & -left) << LATENCY_SHIFT;
-	set_latency(p);
-	ds->maximum = ds->base + X86_PEBS_BUFFER_SIZE / p->size * p->size;
-	/* Records in the buffer must be counted in the mode they were written in: keep the mode. */
-	if (ds->index == ds->base)
-		choose_mode(cpuc, p);
-	set_resets(cpuc, ds, precise_of(cpuc, p->active));
-	ds->threshold = p->large ? large_threshold(cpuc, ds, p->size) :
-				       ds->base + p->size;
-	write_enable(enable);
+	if (is_arch(cpuc))
+		start_arch(cpuc, ds, counters);
+	else
+		start_ds(cpuc, ds, counters);
 	p->up_to_date = !p->large_allowed && !p->hw_reload && !p->counters.wanted;
 }
 
+/*
+ * If KVM does not disable counters for its guests (see x86/kvm/vmx.c), the CPU would write records
+ * to the same linear address of a guest. So the driver does not enable PEBS on a CPU that KVM owns.
+ */
 static noinline void leave_to_kvm(struct corepmu_cpu *cpuc)
 {
 	pebs_stop(cpuc);
 	this_cpu_write(x86_pebs.owned_by_kvm, true);
-	warn_of_kvm();
+	pr_warn_once("KVM has enabled VMX on a CPU: no precise samples until KVM disables VMX; unload KVM\n");
 }
 
 static void pebs_start(struct corepmu_cpu *cpuc)
