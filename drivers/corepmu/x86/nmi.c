@@ -126,15 +126,16 @@ static noinline u64 handle_special(const struct x86_desc *desc, struct corepmu_c
  */
 static noinline unsigned int count_interrupts(struct corepmu_cpu *cpuc, u64 overflowed)
 {
-	return hweight64(overflowed & ~x86_pebs_counters(cpuc));
+	return hweight64(overflowed & ~x86_precise_counters(cpuc));
 }
 
 /* Clearing the status ends the freeze of branch records: save the records before. */
 static noinline void acknowledge_branches(const struct x86_desc *desc, struct corepmu_cpu *cpuc,
 					  u64 status)
 {
-	corepmu_branch_acknowledge(cpuc, (status & cpuc->pmu->counters) | x86_pebs_counters(cpuc),
-				   status & desc->frozen);
+	u64 overflowed = (status & cpuc->pmu->counters) | x86_precise_counters(cpuc);
+
+	corepmu_branch_acknowledge(cpuc, overflowed, status & desc->frozen);
 	x86_write_msr(desc->global_clear, status);
 }
 

@@ -382,7 +382,7 @@ u64 x86_pebs_overflow(struct corepmu_cpu *cpuc, u64 overflowed)
 	return overflowed;
 }
 
-u64 x86_pebs_counters(const struct corepmu_cpu *cpuc)
+u64 x86_precise_counters(const struct corepmu_cpu *cpuc)
 {
 	return 0;
 }

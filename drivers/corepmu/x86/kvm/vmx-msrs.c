@@ -76,7 +76,7 @@ static struct perf_guest_switch_msr *guest_get_msrs(int *nr, void *guest_pmu)
 	 * Disable PEBS counters in guests: a record would be written to the guest's memory, or show
 	 * the guest.
 	 */
-	guest = active & ~x86_pebs_counters(cpuc);
+	guest = active & ~x86_precise_counters(cpuc);
 	msr->host = x86_global_ctrl(active & ~x86_vmx_guest_counters(cpuc, active));
 	msr->guest = x86_global_ctrl(guest & ~x86_vmx_host_counters(cpuc, guest));
 

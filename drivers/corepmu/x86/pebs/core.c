@@ -87,14 +87,14 @@ static noinline u64 precise_of(const struct corepmu_cpu *cpuc, u64 counters)
 }
 
 /**
- * x86_pebs_counters() - return the counters whose overflows are reported by PEBS records
+ * x86_precise_counters() - return the counters whose overflows are reported by PEBS records
  * @cpuc: state of this CPU
  *
  * IRQs off, or NMI.
  *
  * Return: a bit for each counter
  */
-u64 x86_pebs_counters(const struct corepmu_cpu *cpuc)
+u64 x86_precise_counters(const struct corepmu_cpu *cpuc)
 {
 	return corepmu_uses(cpuc, COREPMU_FEATURE_PRECISE) ? precise_of(cpuc, cpuc->used) : 0;
 }
@@ -545,7 +545,7 @@ u64 x86_pebs_overflow(struct corepmu_cpu *cpuc, u64 overflowed)
 		cpuc->overflow_handled++;
 	overflowed &= ~ds_bit;
 
-	return overflowed ? overflowed & ~x86_pebs_counters(cpuc) : 0;
+	return overflowed ? overflowed & ~x86_precise_counters(cpuc) : 0;
 }
 
 const struct corepmu_precise_backend x86_pebs_backend = {

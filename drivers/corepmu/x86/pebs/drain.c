@@ -144,7 +144,7 @@ static __always_inline u64 account_reset(struct corepmu_cpu *cpuc, struct perf_e
 u64 x86_pebs_account(struct corepmu_cpu *cpuc, const void *at, const void *end)
 {
 	struct x86_pebs *p = this_cpu_ptr(&x86_pebs);
-	u64 mine = x86_pebs_counters(cpuc), overflowed, ended = 0, left;
+	u64 mine = x86_precise_counters(cpuc), overflowed, ended = 0, left;
 
 	at = x86_pebs_count(to_x86(cpuc->pmu)->pebs_format, at, end, mine, p->nr, &overflowed);
 	if (at)

@@ -37,8 +37,8 @@ void x86_pebs_reset(struct corepmu_cpu *cpuc);
 void x86_pebs_quiesce(struct corepmu_cpu *cpuc);
 bool x86_pebs_update(struct corepmu_cpu *cpuc, const struct perf_event *event);
 u64 x86_pebs_overflow(struct corepmu_cpu *cpuc, u64 overflowed);
-u64 x86_pebs_counters(const struct corepmu_cpu *cpuc);
 u64 x86_pebs_enabled(void);
+u64 x86_precise_counters(const struct corepmu_cpu *cpuc);
 void x86_pebs_drain_recorded(struct corepmu_cpu *cpuc);
 
 /* drain.c */
