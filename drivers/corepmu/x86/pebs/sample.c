@@ -159,15 +159,11 @@ static void set_memory(const struct x86_desc *desc, const struct perf_event *eve
 }
 
 /*
- * Hide kernel registers from an event that excludes the kernel: see emit_hidden() in
- * core/overflow.c.
+ * Check for registers of the kernel that the event excludes: see emit_hidden() in core/overflow.c.
  */
-static struct pt_regs *user_regs(const struct perf_event *event, struct pt_regs *regs)
+static bool must_hide(const struct perf_event *event, struct pt_regs *regs)
 {
-	if (!event->attr.exclude_kernel || user_mode(regs))
-		return regs;
-
-	return corepmu_saved_user_regs();
+	return event->attr.exclude_kernel && !user_mode(regs);
 }
 
 /* Sample fields that need more registers than the place, or unwind from them */
@@ -212,11 +208,9 @@ static noinline void get_user_regs(const struct perf_event *event, struct pt_reg
 		return;
 	if ((sp > (unsigned long)saved && sp <= (unsigned long)(saved + 1)) ||
 	    (sp > CPU_ENTRY_AREA_BASE && sp <= CPU_ENTRY_AREA_BASE + CPU_ENTRY_AREA_MAP_SIZE))
-		goto none;
-	*to = *saved;
-	return;
-none:
-	*to = corepmu_no_user_regs;
+		*to = corepmu_no_user_regs;
+	else
+		*to = *saved;
 }
 
 /*
@@ -344,7 +338,7 @@ void x86_pebs_fill(struct corepmu_cpu *cpuc, struct perf_event *event, u64 perio
 
 	perf_sample_data_init(data, 0, period);
 	fill_regs(desc, event, record, iregs, shown);
-	if (user_regs(event, &shown->regs) != &shown->regs)
+	if (must_hide(event, &shown->regs))
 		hide_kernel(event, iregs, shown);
 	else if (record->has_memory)
 		set_memory(desc, event, record, data);
@@ -353,7 +347,8 @@ void x86_pebs_fill(struct corepmu_cpu *cpuc, struct perf_event *event, u64 perio
 		parse_branches(cpuc, record, sample);
 	set_time(sample);
 	if (event->attr.sample_type & PERF_SAMPLE_CALLCHAIN) {
-		iregs = user_regs(event, iregs);
+		if (must_hide(event, iregs))
+			iregs = corepmu_saved_user_regs();
 		/* A late sample has no RCU read lock; with IRQs off the callchain buffers stay. */
 		rcu_read_lock();
 		compat_sample_save_callchain(data, corepmu_perf_callchain(event, iregs));
