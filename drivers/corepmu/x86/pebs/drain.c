@@ -182,6 +182,37 @@ static unsigned long level_of(struct x86_pebs_sample *sample)
 	return (sample->shown.regs.flags & PERF_EFLAGS_EXACT) | user_mode(&sample->shown.regs);
 }
 
+/* No further batch: the samples are emitted one by one. */
+#define ONE_BY_ONE	(-1)
+
+/*
+ * Emit a sample, in a batch if possible. @left: number of samples that a batch may still hold.
+ * @room: number of samples that @batch still has room for; 0: try to begin a batch. Return the new
+ * @room. If the ring buffer has no room for a batch, the sample is lost.
+ */
+static int emit_in_batch(struct corepmu_cpu *cpuc, struct perf_event *event,
+			 struct x86_pebs_sample *sample, unsigned int left,
+			 struct corepmu_precise_batch *batch, int room)
+{
+	int begun = 0;
+
+	if (room > 0) {
+		corepmu_precise_batch_add(batch, event, &sample->data, &sample->shown.regs,
+					  level_of(sample));
+	} else {
+		if (left && !room)
+			begun = corepmu_precise_batch(batch, event, &sample->data,
+						      &sample->shown.regs, level_of(sample), left);
+		if (!begun)
+			emit(cpuc, event, sample, left);
+		room = begun > 0 ? begun : ONE_BY_ONE;
+	}
+	if (room > 0 && !--room)
+		corepmu_precise_batch_end(batch);
+
+	return room;
+}
+
 /*
  * Emit the records of the only counter that has any, in batches, except the last record of an
  * interrupt. Room in the ring buffer is reserved for the records that x86_pebs_account() has
@@ -196,7 +227,7 @@ static noinline void emit_batches(struct corepmu_cpu *cpuc, const void *at, cons
 	struct x86_pebs *p = this_cpu_ptr(&x86_pebs);
 	struct x86_pebs_sample *sample = &p->scratch->sample;
 	unsigned int left = p->nr[idx] - interrupt;
-	bool single = false, place_only = x86_pebs_shows_place_only(event), filled = false;
+	bool place_only = x86_pebs_shows_place_only(event), filled = false;
 	struct corepmu_precise_batch batch;
 	struct x86_pebs_record record;
 	int room = 0;
@@ -218,22 +249,7 @@ static noinline void emit_batches(struct corepmu_cpu *cpuc, const void *at, cons
 		else
 			x86_pebs_fill(cpuc, event, p->period[idx], &record, regs, sample);
 		filled = place_only && !record.counts;
-		if (room) {
-			corepmu_precise_batch_add(&batch, event, &sample->data,
-						  &sample->shown.regs, level_of(sample));
-		} else {
-			if (left && !single)
-				room = corepmu_precise_batch(&batch, event, &sample->data,
-							     &sample->shown.regs,
-							     level_of(sample), left);
-			single = room <= 0;
-			/* room < 0: one sample is lost; a later batch may need less room. */
-			if (!room)
-				emit(cpuc, event, sample, left);
-			room = max(room, 0);
-		}
-		if (room && !--room)
-			corepmu_precise_batch_end(&batch);
+		room = emit_in_batch(cpuc, event, sample, left, &batch, room);
 		if (!left--)
 			break;
 	}
