@@ -162,7 +162,7 @@ extern const struct attribute_group *pmuv3_attr_groups[];
 bool pmuv3_sysctl_exists(void);
 void pmuv3_rdpmc_init(bool taken);
 void pmuv3_rdpmc_exit(void);
-int pmuv3_encode_user(struct pmuv3 *pmuv3, struct perf_event *event, bool is_long);
+int pmuv3_encode_rdpmc(struct pmuv3 *pmuv3, struct perf_event *event, bool is_long);
 int pmuv3_event_idx(struct perf_event *event);
 void pmuv3_rdpmc_switch(struct corepmu_cpu *unused);
 void pmuv3_rdpmc_close(void);

@@ -126,6 +126,7 @@ void pmuv3_rdpmc_switch(struct corepmu_cpu *unused)
 	pmuv3_kvm_write_pmuserenr(access);
 }
 
+/* Inline for pmuv3_rdpmc_reset(), which the first placement of a context switch calls */
 static inline void close_access(void)
 {
 	this_cpu_write(user_access, 0);
@@ -205,7 +206,7 @@ static bool cpu_types_differ(const struct corepmu *pmu)
 }
 
 /**
- * pmuv3_encode_user() - set up an event that user space wants to read
+ * pmuv3_encode_rdpmc() - set up an event that user space wants to read
  * @pmuv3: the PMU
  * @event: event with config1:1; its counters have been set
  * @is_long: the event wants 64 bits
@@ -215,7 +216,7 @@ static bool cpu_types_differ(const struct corepmu *pmu)
  * Return: 0 after setting the flags and restricting the counters to those that user space can read,
  * or an errno of perf_event_open(2)
  */
-int pmuv3_encode_user(struct pmuv3 *pmuv3, struct perf_event *event, bool is_long)
+int pmuv3_encode_rdpmc(struct pmuv3 *pmuv3, struct perf_event *event, bool is_long)
 {
 	struct corepmu *pmu = pmuv3->pmu;
 	struct hw_perf_event *hwc = &event->hw;
