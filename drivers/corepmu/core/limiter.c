@@ -3,28 +3,31 @@
  * corepmu: the limiter: keep overflows of short periods from taking all of a CPU's time
  *
  * Perf core throttles an event after max_samples_per_tick interrupts in a tick. The administrator
- * may raise that limit or remove it; the limiter remains. It judges windows of 10 ms: overflows
- * took too much of a window if they took more than a third of it. The limiter then throttles the
- * events that interrupt most: their counters are set to overflow after min_left counts at least.
- * min_left doubles with each such window. It is halved with each window of which overflows took
- * less than a twelfth. Counts stay exact, and other events keep their periods until min_left
- * reaches LIMITER_ALL_LEFT. min_left grows to LIMITER_MAX_LEFT at most.
+ * may raise that limit or remove it; the limiter remains. It judges windows of 10 ms. If overflows
+ * took too much of a window, it throttles the events that interrupt most: their counters are set to
+ * overflow after min_left counts at least. Counts stay exact, and other events keep their periods
+ * until min_left reaches LIMITER_ALL_LEFT. Parts of a window that overflows took:
+ *
+ *   min_left                            throttles   min_left        min_left is
+ *                                       above       doubles above   halved below
+ *   less than LIMITER_LONG_LEFT         1/3         1/3             1/12
+ *   LIMITER_LONG_LEFT                   1/3         3/4             1/12
+ *   more, up to LIMITER_MAX_LEFT        1/3         3/4             1/3
+ *   LIMITER_LONG_LEFT or more, and no   1/12        1/12            1/24
+ *   overflow came in user space
  *
  * Why a third: the handler does not see the entry to an interrupt and its exit. With a GICv3 these
  * take longer than the handler: 52 of each 100 instructions on Linux 7.3, while overflows left no
  * time to the interrupted task.
  *
- * From LIMITER_LONG_LEFT on the interrupted code makes progress between two overflows. min_left
- * then doubles only if overflows left less than a quarter of the window. Above LIMITER_LONG_LEFT,
- * min_left is halved if overflows took less than a third. On a slow machine the samples of several
- * events with long periods may take half of the time: these events keep their periods.
+ * Why three quarters: from LIMITER_LONG_LEFT on the interrupted code makes progress between two
+ * overflows. On a slow machine the samples of several events with long periods may take half of the
+ * time: these events keep their periods.
  *
- * On a debug kernel LIMITER_LONG_LEFT counts may pass before the kernel has left the interrupt. The
- * interrupted code then makes no progress although overflows leave half of the time, and all
- * overflows come in the kernel. So another rule applies from LIMITER_LONG_LEFT on if no overflow of
- * the window came in user space. min_left then doubles unless overflows took less than a twelfth,
- * and is halved if they took less than a 24th. Overflows of an event with exclude_user or
- * exclude_host never come in user space. If such an event interrupts most, this rule does not
+ * Why the last line: on a debug kernel LIMITER_LONG_LEFT counts may pass before the kernel has left
+ * the interrupt. The interrupted code then makes no progress although overflows leave half of the
+ * time, and all overflows come in the kernel. Overflows of an event with exclude_user or
+ * exclude_host never come in user space. If such an event interrupts most, the last line does not
  * apply, except on a debug kernel.
  *
  * Overflows of an event with exclude_kernel never keep the kernel from making progress, nor user
