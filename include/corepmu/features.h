@@ -22,10 +22,10 @@ struct pt_regs;
  * @COREPMU_FEATURE_EXTRA_REG: extra registers
  * @COREPMU_FEATURE_BRANCH_COUNTERS: event counts in branch records
  * @COREPMU_NR_FEATURES: number of features
- * @COREPMU_NR_SAMPLED: only the features below have interrupt(), sample() and sample_end()
- * @COREPMU_NR_STOPPED: only the features below have stop() and sched_task()
- * @COREPMU_NR_STARTED: only the features below have start()
- * @COREPMU_NR_SHARED: only the features below have fits()
+ * @COREPMU_NR_SAMPLED: features from this number on lack interrupt(), sample() and sample_end()
+ * @COREPMU_NR_STOPPED: features from this number on lack stop() and sched_task()
+ * @COREPMU_NR_STARTED: features from this number on lack start()
+ * @COREPMU_NR_SHARED: features from this number on lack fits()
  *
  * The core visits the features in this order when it starts the PMU, and in the opposite order when
  * it stops the PMU. Features with fewer functions come later: the bounds save tests.

@@ -149,17 +149,18 @@ static inline bool corepmu_has_interrupt(const struct corepmu *pmu)
 	return !(pmu->capabilities & PERF_PMU_CAP_NO_INTERRUPT);
 }
 
-/* core/pmu.c: the hot paths of the backend in use, as static calls */
-void corepmu_enable_none(struct corepmu_cpu *cpuc);
-void corepmu_update_none(struct corepmu_cpu *cpuc, struct perf_event *event);
-void corepmu_write_none(struct corepmu_cpu *cpuc, struct hw_perf_event *hwc, u64 value);
+/* Types of the static calls; there are no such functions */
+void corepmu_backend_cpu(struct corepmu_cpu *cpuc);
+void corepmu_backend_event(struct corepmu_cpu *cpuc, struct perf_event *event);
+void corepmu_backend_write(struct corepmu_cpu *cpuc, struct hw_perf_event *hwc, u64 value);
 
-DECLARE_STATIC_CALL(corepmu_enable_counters, corepmu_enable_none);
-DECLARE_STATIC_CALL(corepmu_disable_counters, corepmu_enable_none);
-DECLARE_STATIC_CALL(corepmu_place_event, corepmu_write_none);
-DECLARE_STATIC_CALL(corepmu_counter_update, corepmu_update_none);
-DECLARE_STATIC_CALL(corepmu_counter_update_nmi_safe, corepmu_update_none);
-DECLARE_STATIC_CALL(corepmu_write_counter, corepmu_write_none);
+/* core/pmu.c: the hot paths of the backend in use */
+DECLARE_STATIC_CALL(corepmu_enable_counters, corepmu_backend_cpu);
+DECLARE_STATIC_CALL(corepmu_disable_counters, corepmu_backend_cpu);
+DECLARE_STATIC_CALL(corepmu_place_event, corepmu_backend_write);
+DECLARE_STATIC_CALL(corepmu_counter_update, corepmu_backend_event);
+DECLARE_STATIC_CALL(corepmu_counter_update_nmi_safe, corepmu_backend_event);
+DECLARE_STATIC_CALL(corepmu_write_counter, corepmu_backend_write);
 
 /**
  * corepmu_sibling_counts() - check whether a sibling counts when its group is scheduled in

@@ -178,7 +178,7 @@ int corepmu_branch_encode(struct corepmu *pmu, struct perf_event *event)
 	return 0;
 }
 
-static bool differ(u64 wanted, u64 others)
+static bool call_stacks_differ(u64 wanted, u64 others)
 {
 	return (wanted ^ others) & COREPMU_BRANCH_CALL_STACK;
 }
@@ -186,7 +186,7 @@ static bool differ(u64 wanted, u64 others)
 static bool differ_in_group(const struct perf_event *event, const struct perf_event *other)
 {
 	return other->pmu == event->pmu && (other->hw.flags & COREPMU_EVENT_BRANCHES) &&
-	       differ(event->hw.branch_reg.config, other->hw.branch_reg.config);
+	       call_stacks_differ(event->hw.branch_reg.config, other->hw.branch_reg.config);
 }
 
 /**
@@ -225,5 +225,5 @@ int corepmu_branch_check_group(struct perf_event *event)
 int corepmu_branch_fits(struct corepmu_cpu *cpuc, struct perf_event *event)
 {
 	return corepmu_uses(cpuc, COREPMU_FEATURE_BRANCHES) &&
-	       differ(event->hw.branch_reg.config, cpuc->branches->wanted) ? -EAGAIN : 0;
+	       call_stacks_differ(event->hw.branch_reg.config, cpuc->branches->wanted) ? -EAGAIN : 0;
 }

@@ -27,12 +27,12 @@
 #include <corepmu/pmu.h>
 #include <corepmu/rdpmc.h>
 
-DEFINE_STATIC_CALL_NULL(corepmu_enable_counters, corepmu_enable_none);
-DEFINE_STATIC_CALL_NULL(corepmu_disable_counters, corepmu_enable_none);
-DEFINE_STATIC_CALL_NULL(corepmu_place_event, corepmu_write_none);
-DEFINE_STATIC_CALL_NULL(corepmu_counter_update, corepmu_update_none);
-DEFINE_STATIC_CALL_NULL(corepmu_counter_update_nmi_safe, corepmu_update_none);
-DEFINE_STATIC_CALL_NULL(corepmu_write_counter, corepmu_write_none);
+DEFINE_STATIC_CALL_NULL(corepmu_enable_counters, corepmu_backend_cpu);
+DEFINE_STATIC_CALL_NULL(corepmu_disable_counters, corepmu_backend_cpu);
+DEFINE_STATIC_CALL_NULL(corepmu_place_event, corepmu_backend_write);
+DEFINE_STATIC_CALL_NULL(corepmu_counter_update, corepmu_backend_event);
+DEFINE_STATIC_CALL_NULL(corepmu_counter_update_nmi_safe, corepmu_backend_event);
+DEFINE_STATIC_CALL_NULL(corepmu_write_counter, corepmu_backend_write);
 
 /**
  * corepmu_use_backend() - make the static calls of the hot paths call @backend
@@ -168,8 +168,8 @@ static void corepmu_disable(struct pmu *pmu)
 
 /*
  * Return the number of counts until the current period ends. A new period begins if period_left is
- * not positive. There are two causes. Perf core set period_left to 0 to change the period. Or an
- * event that does not sample was stopped between the overflow of its counter and the interrupt.
+ * not positive: perf core has set it to 0 to change the period, or an event that does not sample
+ * was stopped between the overflow of its counter and the interrupt.
  */
 static __always_inline s64 left_to_count(struct perf_event *event)
 {

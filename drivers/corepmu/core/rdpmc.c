@@ -28,7 +28,7 @@ bool corepmu_rdpmc_in_use __read_mostly;
 bool corepmu_rdpmc_allowed __read_mostly;
 
 static LIST_HEAD(rdpmc_pmus);
-static DEFINE_MUTEX(user_lock);
+static DEFINE_MUTEX(rdpmc_lock);
 
 /**
  * corepmu_rdpmc_add() - add a PMU to those that corepmu_rdpmc_refresh() updates
@@ -38,9 +38,9 @@ static DEFINE_MUTEX(user_lock);
  */
 void __corepmu_init corepmu_rdpmc_add(struct corepmu *pmu)
 {
-	mutex_lock(&user_lock);
+	mutex_lock(&rdpmc_lock);
 	list_add(&pmu->rdpmc_node, &rdpmc_pmus);
-	mutex_unlock(&user_lock);
+	mutex_unlock(&rdpmc_lock);
 }
 
 /**
@@ -51,9 +51,9 @@ void __corepmu_init corepmu_rdpmc_add(struct corepmu *pmu)
  */
 void corepmu_rdpmc_remove(struct corepmu *pmu)
 {
-	mutex_lock(&user_lock);
+	mutex_lock(&rdpmc_lock);
 	list_del(&pmu->rdpmc_node);
-	mutex_unlock(&user_lock);
+	mutex_unlock(&rdpmc_lock);
 }
 
 /**
@@ -69,10 +69,10 @@ bool corepmu_rdpmc_has_others(const struct corepmu *pmu)
 	const struct corepmu *other;
 	bool found = false;
 
-	mutex_lock(&user_lock);
+	mutex_lock(&rdpmc_lock);
 	list_for_each_entry(other, &rdpmc_pmus, rdpmc_node)
 		found |= other != pmu;
-	mutex_unlock(&user_lock);
+	mutex_unlock(&rdpmc_lock);
 
 	return found;
 }
@@ -128,10 +128,10 @@ void corepmu_rdpmc_refresh(void)
 {
 	struct corepmu *pmu;
 
-	mutex_lock(&user_lock);
+	mutex_lock(&rdpmc_lock);
 	list_for_each_entry(pmu, &rdpmc_pmus, rdpmc_node)
 		on_each_cpu_mask(&pmu->supported_cpus, refresh_cpu, pmu, 1);
-	mutex_unlock(&user_lock);
+	mutex_unlock(&rdpmc_lock);
 }
 
 /**

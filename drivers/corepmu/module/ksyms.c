@@ -129,7 +129,7 @@ int corepmu_text_none(unsigned long addr)
  * not patch the function. With IBT the address is four bytes past the function's entry: good enough
  * for calls of kallsyms_lookup_name(), which returns true entries of all other functions.
  */
-static int __corepmu_init corepmu_find_lookup(void)
+static int __corepmu_init find_lookup_name(void)
 {
 	struct kprobe kp = {
 		.symbol_name	= "kallsyms_lookup_name",
@@ -178,7 +178,7 @@ unsigned long __corepmu_init corepmu_symbol_size(unsigned long addr)
 	return static_call(corepmu_lookup_size)(addr, &size, &offset) ? size - offset : 0;
 }
 
-static unsigned long __corepmu_init corepmu_lookup(const char *name)
+static unsigned long __corepmu_init find_required(const char *name)
 {
 	unsigned long addr = corepmu_find_symbol(name);
 
@@ -285,12 +285,12 @@ int __corepmu_init corepmu_resolve_symbols(void)
 	unsigned long overflow, took, size;
 	int ret;
 
-	ret = corepmu_find_lookup();
+	ret = find_lookup_name();
 	if (ret)
 		return ret;
 
-	overflow = corepmu_lookup("perf_event_overflow");
-	took = corepmu_lookup("perf_sample_event_took");
+	overflow = find_required("perf_event_overflow");
+	took = find_required("perf_sample_event_took");
 	if (!overflow || !took)
 		return -ENOENT;
 

@@ -257,7 +257,7 @@ int __corepmu_init corepmu_register(struct corepmu *pmu)
 	if (ret) {
 		pr_err("perf core refused the PMU %s of type %d (%d): give another name= and type=\n",
 		       name, type, ret);
-		goto out_user;
+		goto out_rdpmc;
 	}
 	atomic_inc(&corepmu_instances);
 	corepmu_shutdown_add(pmu);
@@ -270,7 +270,7 @@ int __corepmu_init corepmu_register(struct corepmu *pmu)
 		is_wanted_by_name(pmu) ? "; tools that look for a PMU cpu need standin=1" : "");
 	return 0;
 
-out_user:
+out_rdpmc:
 	corepmu_rdpmc_remove(pmu);
 	/* For corepmu_free(): perf core has no pointer to this PMU, which may be freed. */
 	pmu->perf_pmu = (struct pmu) { };

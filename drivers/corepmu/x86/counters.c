@@ -37,9 +37,7 @@ static bool is_fixed(int idx)
 	return idx >= FIXED_COUNTER_BASE;
 }
 
-/*
- * A topdown metric has no counter register: the counter exists in the driver only, see topdown.c.
- */
+/* A topdown metric has no register: its counter exists in the driver only, see topdown.c. */
 static bool is_metric(int idx)
 {
 	return idx >= METRIC_COUNTER_BASE;
@@ -74,10 +72,7 @@ static void write_fixed(struct corepmu_cpu *cpuc, int idx, u64 bits)
 }
 
 /*
- * Merged counters (AMD). A pair has the number of the odd counter, like a pair of chained counters
- * elsewhere. The event is on the even counter, which the driver reads and which overflows; the odd
- * counter has the upper bits. The driver uses only 48 bits, like the built-in driver: it sets all
- * upper bits, so that the pair overflows when the lower bits do.
+ * Return the counter that has the event's value: of two merged counters (amd/core.c), the even one.
  */
 static int value_counter(const struct hw_perf_event *hwc)
 {
@@ -133,9 +128,7 @@ static bool is_trusted(const struct corepmu_cpu *cpuc, int idx)
 	return cpuc->trusted & BIT_ULL(idx);
 }
 
-/*
- * Nehalem: check whether other software has changed the selection, so that a workaround is needed.
- */
+/* Nehalem: check whether other software has changed the selection: then a workaround is needed. */
 static bool holds_another(const struct x86_desc *desc, int idx, u64 select)
 {
 	return x86_read_msr(desc->select_msr + idx) != select;

@@ -43,7 +43,6 @@ static ssize_t generic_show(struct device *dev, struct device_attribute *attr, c
 	event = FIELD_GET(EVNTSEL_EVENT, config) |
 		FIELD_GET(EVNTSEL_AMD_EVENT_HI, config) << 8;
 	umask = FIELD_GET(EVNTSEL_UMASK, config);
-
 	cmask = FIELD_GET(EVNTSEL_CMASK, config);
 
 	len = sysfs_emit(page, "event=0x%02x", event);
