@@ -180,11 +180,8 @@ static struct corepmu_call_stack *find_call_stack(const struct task_struct *task
 	return NULL;
 }
 
-/*
- * Check whether an event with branch records needs a call stack that is saved while its task is
- * scheduled out.
- */
-static bool is_kept(const struct perf_event *event)
+/* Check whether an event needs a call stack that is saved while its task is scheduled out. */
+static bool needs_saved_stack(const struct perf_event *event)
 {
 	return (event->hw.branch_reg.config & COREPMU_BRANCH_CALL_STACK) && event->hw.target;
 }
@@ -193,7 +190,7 @@ static int call_stack_open(struct perf_event *event)
 {
 	struct corepmu_call_stack *stack, *old;
 
-	if (!is_kept(event))
+	if (!needs_saved_stack(event))
 		return 0;
 
 	stack = kzalloc(struct_size(stack, records, COREPMU_MAX_BRANCHES), GFP_KERNEL);
@@ -223,7 +220,7 @@ static void call_stack_close(struct perf_event *event)
 {
 	struct corepmu_call_stack *stack;
 
-	if (!is_kept(event))
+	if (!needs_saved_stack(event))
 		return;
 
 	spin_lock_irq(&call_stacks_lock);
@@ -324,7 +321,8 @@ static bool still_has(struct corepmu_cpu *cpuc, const struct corepmu_call_stack 
 }
 
 /* Check whether a saved call stack has the wanted branches, and the task has not run since. */
-static bool is_good(const struct corepmu_branches *branches, const struct corepmu_call_stack *stack)
+static bool can_restore(const struct corepmu_branches *branches,
+			const struct corepmu_call_stack *stack)
 {
 	return stack && stack->saved && stack->wanted == branches->wanted &&
 	       stack->switches == times_switched(current);
@@ -346,7 +344,7 @@ void corepmu_branch_sched_in(struct corepmu_cpu *cpuc)
 		return;
 
 	stack = find_call_stack(current);
-	if (!is_good(branches, stack))
+	if (!can_restore(branches, stack))
 		return;
 
 	if (!still_has(cpuc, stack)) {

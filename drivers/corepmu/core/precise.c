@@ -62,7 +62,7 @@ static void precise_close(struct perf_event *event)
 	to_corepmu(event->pmu)->precise_backend->close();
 }
 
-static noinline bool fits(const struct perf_event *event, const struct perf_event *other)
+static noinline bool fit_together(const struct perf_event *event, const struct perf_event *other)
 {
 	return other->pmu != event->pmu || !(other->hw.flags & COREPMU_EVENT_PRECISE) ||
 	       to_corepmu(event->pmu)->precise_backend->fits(event, other);
@@ -71,10 +71,10 @@ static noinline bool fits(const struct perf_event *event, const struct perf_even
 static int precise_check_group(struct perf_event *event)
 {
 	struct perf_event *leader = event->group_leader, *sibling;
-	bool all_fit = fits(event, leader);
+	bool all_fit = fit_together(event, leader);
 
 	for_each_sibling_event(sibling, leader)
-		all_fit &= fits(event, sibling);
+		all_fit &= fit_together(event, sibling);
 	if (all_fit)
 		return 0;
 
@@ -91,7 +91,7 @@ static int precise_fits(struct corepmu_cpu *cpuc, struct perf_event *event)
 	for (left = cpuc->used; left; left &= left - 1) {
 		const struct perf_event *other = cpuc->events[__ffs64(left)];
 
-		if (other && !fits(event, other))
+		if (other && !fit_together(event, other))
 			return -EAGAIN;
 	}
 

@@ -98,7 +98,7 @@ static __corepmu_init const char *pmu_name(const struct corepmu *pmu)
  * Check whether perf's metrics and other tools miss a PMU named cpu. On x86 they look for that
  * name; elsewhere they look for the PMU's file cpus in sysfs.
  */
-static bool __corepmu_init is_wanted_by_name(const struct corepmu *pmu)
+static bool __corepmu_init needs_standin(const struct corepmu *pmu)
 {
 	return pmu->claims_generic && !corepmu_as_builtin &&
 	       pmu->backend->builtin_type == PERF_TYPE_RAW &&
@@ -267,7 +267,7 @@ int __corepmu_init corepmu_register(struct corepmu *pmu)
 	pr_info("PMU %s: %s, %u counters on CPUs %*pbl, type %d%s%s\n", name, pmu->backend->name,
 		(unsigned int)hweight64(pmu->counters), cpumask_pr_args(&pmu->supported_cpus),
 		pmu->perf_pmu.type, pmu->claims_generic ? ", generic events too" : "",
-		is_wanted_by_name(pmu) ? "; tools that look for a PMU cpu need standin=1" : "");
+		needs_standin(pmu) ? "; tools that look for a PMU cpu need standin=1" : "");
 	return 0;
 
 out_rdpmc:

@@ -55,7 +55,8 @@ static DEFINE_MUTEX(rdpmc_mutex);
 
 /* pmc_width of all user pages; 0 while user space cannot read counters */
 static unsigned int page_width;
-static int *page_width_set;
+/* x86_pmu.cntval_bits of the kernel, if this driver has set the member; or NULL */
+static int *own_cntval_bits;
 
 /* Set the width in all user pages. Returns the width, or 0 after a message. */
 static unsigned int __corepmu_init set_page_width(unsigned int width)
@@ -66,7 +67,7 @@ static unsigned int __corepmu_init set_page_width(unsigned int width)
 		return 0;
 	if (!*bits) {
 		WRITE_ONCE(*bits, width);
-		page_width_set = bits;
+		own_cntval_bits = bits;
 	}
 	if (*bits == width)
 		return width;
@@ -336,8 +337,8 @@ void x86_rdpmc_exit(struct x86_desc *desc)
 		apply_mode(RDPMC_MAPPED);
 	WRITE_ONCE(corepmu_rdpmc_allowed, false);
 	WRITE_ONCE(corepmu_rdpmc_in_use, false);
-	if (page_width_set)
-		WRITE_ONCE(*page_width_set, 0);
-	page_width_set = NULL;
+	if (own_cntval_bits)
+		WRITE_ONCE(*own_cntval_bits, 0);
+	own_cntval_bits = NULL;
 	page_width = 0;
 }

@@ -192,7 +192,7 @@ static const struct extra_reg_event extra_reg_events[] = {
 	{ GLC | RWC | LNC | PNC, 0x04c2, FRONTEND, FRONTEND_MS },
 };
 
-static __always_inline u32 own_bit(const struct x86_desc *desc)
+static __always_inline u32 uarch_bit(const struct x86_desc *desc)
 {
 	return desc->uarch ? BIT(desc->uarch - intel_uarches) : 0;
 }
@@ -207,7 +207,7 @@ static const struct extra_reg_event *find_event(const struct x86_desc *desc, u64
 		return NULL;
 	for (event = extra_reg_events;
 	     event < extra_reg_events + ARRAY_SIZE(extra_reg_events); event++)
-		if ((event->uarches & own_bit(desc)) && event->code == code)
+		if ((event->uarches & uarch_bit(desc)) && event->code == code)
 			return event;
 
 	return NULL;
@@ -219,7 +219,7 @@ static const struct extra_reg_event *find_register(const struct x86_desc *desc, 
 
 	for (event = extra_reg_events;
 	     event < extra_reg_events + ARRAY_SIZE(extra_reg_events); event++)
-		if ((event->uarches & own_bit(desc)) && event->reg == reg)
+		if ((event->uarches & uarch_bit(desc)) && event->reg == reg)
 			return event;
 
 	return NULL;
@@ -268,8 +268,8 @@ static u64 bits_of(const struct extra_reg_event *event)
  */
 static bool is_shared(const struct x86_desc *desc)
 {
-	return ((own_bit(desc) & (NHM | WSM)) && x86_has_threads()) ||
-	       ((own_bit(desc) & SLM) && x86_has_cores());
+	return ((uarch_bit(desc) & (NHM | WSM)) && x86_has_threads()) ||
+	       ((uarch_bit(desc) & SLM) && x86_has_cores());
 }
 
 /**
@@ -301,7 +301,7 @@ void __corepmu_init intel_list_extra_reg_events(struct x86_desc *desc)
 
 	for (event = extra_reg_events;
 	     event < extra_reg_events + ARRAY_SIZE(extra_reg_events); event++)
-		if (event->uarches & own_bit(desc))
+		if (event->uarches & uarch_bit(desc))
 			intel_list(desc, event->code);
 }
 
@@ -318,11 +318,11 @@ int intel_refuse_extra_reg(const struct x86_desc *desc, u64 config)
 {
 	const struct extra_reg_event *event;
 
-	if (!(own_bit(desc) & (PNC | ARW)) || find_event(desc, config))
+	if (!(uarch_bit(desc) & (PNC | ARW)) || find_event(desc, config))
 		return 0;
 	for (event = extra_reg_events;
 	     event < extra_reg_events + ARRAY_SIZE(extra_reg_events); event++)
-		if ((event->uarches & own_bit(desc)) && is_omr(event->reg) &&
+		if ((event->uarches & uarch_bit(desc)) && is_omr(event->reg) &&
 		    !((event->code ^ config) & EVNTSEL_EVENT))
 			return corepmu_refuse(-EOPNOTSUPP,
 				      "config %#llx: the unit mask must select one of MSR_OMR_0 to 3: use 1, 2, 4 or 8",
@@ -421,7 +421,7 @@ int intel_extra_reg_encode(const struct x86_desc *desc, struct perf_event *event
 		return corepmu_refuse(-EOPNOTSUPP,
 				      "config %#llx: its extra register is shared with %s; use another event",
 				      config,
-				      own_bit(desc) & SLM ? "the module's other core" :
+				      uarch_bit(desc) & SLM ? "the module's other core" :
 				      "the core's other hyperthread");
 
 	reg->idx = entry->reg;
@@ -441,7 +441,7 @@ static bool is_alike(const struct x86_desc *desc, unsigned int reg, unsigned int
 {
 	const struct extra_reg_event *event = find_register(desc, other);
 
-	if (!event || (own_bit(desc) & (WSM | ARW)) ||
+	if (!event || (uarch_bit(desc) & (WSM | ARW)) ||
 	    !((is_offcore(reg) && is_offcore(other)) || (is_omr(reg) && is_omr(other))))
 		return false;
 
