@@ -17,6 +17,7 @@
 #include <corepmu/counter.h>
 #include <corepmu/module.h>
 #include <corepmu/pmu.h>
+#include <corepmu/precise.h>
 
 #include "intel/intel.h"
 #include "kvm/kvm.h"
@@ -142,18 +143,6 @@ static int encode_filter(struct x86_desc *desc, const struct perf_event_attr *at
 		*select |= EVNTSEL_OS;
 
 	return 0;
-}
-
-/* Check whether attr.precise_ip of an event is available. Return an errno for encode(). */
-static int check_precise(struct corepmu *pmu, struct perf_event *event)
-{
-	const struct x86_desc *desc = to_x86(pmu);
-
-	if (desc->precise)
-		return desc->precise(pmu, event);
-
-	return corepmu_refuse(-EOPNOTSUPP, "precise_ip is %u and must be 0: samples have skid",
-			      event->attr.precise_ip);
 }
 
 /* Return the shortest sampling period of an event that has been encoded. */
@@ -347,7 +336,8 @@ int x86_encode(struct corepmu *pmu, struct perf_event *event)
 	int ret;
 
 	if (attr->precise_ip) {
-		ret = check_precise(pmu, event);
+		ret = desc->precise ? desc->precise(pmu, event) :
+				      corepmu_precise_check(pmu, event);
 		if (ret)
 			return ret;
 	}

@@ -84,7 +84,7 @@ struct intel_uarch;
  * @needs_pair: check whether an event needs two counters; NULL if no event does
  * @refuse: return an errno for an event code that this CPU cannot count, or 0
  * @precise: check whether an event with attr.precise_ip is available, and return an errno as the
- *	backend's encode(); NULL if samples have skid
+ *	backend's encode(); NULL: corepmu_precise_check()
  */
 struct x86_desc {
 	struct corepmu	*pmu;

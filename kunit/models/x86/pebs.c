@@ -329,7 +329,6 @@ u64 pebs_model_overflow(struct x86_model *m, u64 set, bool *interrupt)
 #else
 
 #include <corepmu/pmu.h>
-#include <corepmu/precise.h>
 
 #include "x86/x86.h"
 #include "x86/pebs/precise.h"
@@ -357,7 +356,6 @@ u64 acr_model_overflow(struct x86_model *m, u64 set)
 /* Replaces the driver's function, which uses x86's registers */
 void x86_describe_precise(struct x86_desc *desc)
 {
-	desc->precise = corepmu_precise_check;
 }
 
 void x86_pebs_reset(struct corepmu_cpu *cpuc)

@@ -13,11 +13,14 @@
  * to 0, since a 255th of many slots is coarse. When the group is scheduled out, the driver keeps
  * the register values, and restores them when the group is scheduled in, on any CPU. So a program
  * that reads the registers by RDPMC sees them grow (tools/perf/Documentation/topdown.txt;
- * icl_update_topdown_event() in arch/x86/events/intel/core.c does the same). With metrics_clear
- * (CPUs with bit 19 of IA32_PERF_CAPABILITIES), RDPMC of PERF_METRICS in user space clears both
- * registers; read(2) does not count what such a read has cleared. The hardware does not report a
- * clear. The driver detects a clear if the slots register is below its value at the last update, V.
- * If the register has passed V again, the counts lack V slots. struct hw_perf_event has
+ * icl_update_topdown_event() in arch/x86/events/intel/core.c does the same).
+ *
+ * With metrics_clear (CPUs with bit 19 of IA32_PERF_CAPABILITIES), RDPMC of PERF_METRICS in user
+ * space clears both registers; read(2) does not count what such a read has cleared. The hardware
+ * does not report a clear. The driver detects a clear if the slots register is below its value at
+ * the last update, V. If the register has passed V again, the counts lack V slots.
+ *
+ * struct hw_perf_event has
  *
  *   last_tag          value of the slots register when the group was last scheduled out, or 0
  *   extra_reg.config  slots event: PERF_METRICS at that time. Metric event: the metric's count

@@ -16,7 +16,6 @@
 #include <corepmu/ksyms.h>
 #include <corepmu/module.h>
 #include <corepmu/pmu.h>
-#include <corepmu/precise.h>
 
 #include "pebs.h"
 #include "../intel/intel.h"
@@ -204,7 +203,6 @@ void __corepmu_init x86_describe_precise(struct x86_desc *desc)
 {
 	if (boot_cpu_data.x86_vendor != X86_VENDOR_INTEL)
 		return;
-	desc->precise = corepmu_precise_check;
 	desc->pmu->precise_reason = describe(desc);
 	if (!desc->pmu->precise_reason)
 		pr_debug("PEBS records have format %u\n", desc->pebs_format);
