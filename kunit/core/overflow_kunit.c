@@ -161,9 +161,9 @@ static void overflow_late(struct fixture *b, unsigned int type)
 
 /*
  * With exclude_kernel, an interrupt may hit the kernel after an overflow in user space. The sample
- * then has the registers at which the task left user space. A kernel thread has none, nor has a task
- * whose saved registers are the kernel's (a worker of io_uring): the sample shows address 0 of user
- * space, and no register of the kernel.
+ * then has the registers at which the task left user space. A kernel thread has none, and the saved
+ * registers of a worker of io_uring are the kernel's: the sample shows address 0 of user space, and
+ * no register of the kernel.
  */
 static void overflow_shows_user_registers(struct kunit *test)
 {

@@ -224,6 +224,9 @@ int corepmu_branch_check_group(struct perf_event *event)
  */
 int corepmu_branch_fits(struct corepmu_cpu *cpuc, struct perf_event *event)
 {
-	return corepmu_uses(cpuc, COREPMU_FEATURE_BRANCHES) &&
-	       call_stacks_differ(event->hw.branch_reg.config, cpuc->branches->wanted) ? -EAGAIN : 0;
+	if (corepmu_uses(cpuc, COREPMU_FEATURE_BRANCHES) &&
+	    call_stacks_differ(event->hw.branch_reg.config, cpuc->branches->wanted))
+		return -EAGAIN;
+
+	return 0;
 }

@@ -472,7 +472,7 @@ static void x86_reset(struct corepmu_cpu *cpuc)
 	cpuc->hw_active = 0;
 	/* The counters have values of other software: user space must not read them. */
 	cpuc->dirty = cpuc->pmu->counters & ~cpuc->used;
-	/* ZX-C ignores global_clear while global_ctrl is 0. No event is selected: nothing counts. */
+	/* ZX-C ignores global_clear while global_ctrl is 0. No event is selected, none counts. */
 	if (desc->global_ctrl && cpuc->pmu->backend == &x86_each_backend)
 		x86_write_msr(desc->global_ctrl, x86_each_global_ctrl(desc));
 	if (desc->global_clear)

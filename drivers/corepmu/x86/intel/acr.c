@@ -216,7 +216,7 @@ static int check_group(const struct x86_desc *desc, struct perf_event *event)
 	if (!found.named)
 		return 0;
 	if (leader != event) {
-		/* Bit n of acr_mask is member n of the group, as for perf and the built-in driver. */
+		/* Bit n of acr_mask is member n of the group, as in the built-in driver. */
 		if (!is_ours(event, leader) || (found.others && named_by(event)))
 			return corepmu_refuse(-EINVAL,
 					      "config2 %#llx: a bit of acr_mask is a position in the group: take events of other PMUs out of the group",
