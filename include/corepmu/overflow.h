@@ -93,15 +93,48 @@ static inline bool corepmu_aux_has_stopped(const struct perf_event *event)
 	       READ_ONCE(aux->state) != PERF_EVENT_STATE_ACTIVE;
 }
 
+/* Check whether perf core has marked the event as throttled (MAX_INTERRUPTS there). */
+static inline bool corepmu_is_throttled(const struct perf_event *event)
+{
+	return event->hw.interrupts == U64_MAX;
+}
+
 /*
  * Check whether an event that the driver has stopped for a moment must stay stopped. In the stop's
- * late sample, perf core may have throttled the event (MAX_INTERRUPTS in kernel/events/core.c): a
- * tick starts it again. Or that sample was the last one that PERF_EVENT_IOC_REFRESH allows: an
- * irq_work is about to disable the event.
+ * late sample, perf core may have throttled the event: a tick starts it again. Or that sample was
+ * the last one that PERF_EVENT_IOC_REFRESH allows: an irq_work is about to disable the event.
  */
 static inline bool corepmu_stays_stopped(const struct perf_event *event)
 {
-	return event->hw.interrupts == U64_MAX || READ_ONCE(event->pending_disable);
+	return corepmu_is_throttled(event) || READ_ONCE(event->pending_disable);
+}
+
+/**
+ * corepmu_emit() - hand a sample to perf core
+ * @event: the event
+ * @data: the sample
+ * @regs: the registers that the sample shows
+ *
+ * From Linux 6.16 on perf core throttles a whole group: it marks each event, and then stops it. The
+ * stop of a precise event may emit its records, and perf_event_overflow() counts that interrupt on
+ * from the mark, which wraps around. A tick starts the group again only if the leader is marked
+ * (perf_adjust_freq_unthr_events() in kernel/events/core.c). So this function keeps the mark. An
+ * event that counts is marked, too, if perf core throttled it while the driver started it or set
+ * its counter. IRQs off, or NMI.
+ *
+ * Return: true if the caller must stop the event
+ */
+static __always_inline bool corepmu_emit(struct perf_event *event, struct perf_sample_data *data,
+					 struct pt_regs *regs)
+{
+	bool is_throttled = corepmu_is_throttled(event);
+	bool stop = corepmu_perf_event_overflow(event, data, regs);
+
+	if (likely(!is_throttled))
+		return stop;
+
+	event->hw.interrupts = U64_MAX;
+	return true;
 }
 
 /* core/overflow.c */

@@ -13,7 +13,7 @@
 #include <linux/perf_event.h>
 #include <linux/types.h>
 
-#include <corepmu/ksyms.h>
+#include <corepmu/overflow.h>
 #include <corepmu/pmu.h>
 
 struct corepmu_branch_list;
@@ -95,7 +95,7 @@ corepmu_precise_emit(struct corepmu_cpu *cpuc, struct perf_event *event,
 	if (event->attr.freq || (event->hw.state & PERF_HES_STOPPED) ||
 	    (event->hw.flags & COREPMU_EVENT_BRANCHES) || unlikely(READ_ONCE(event->aux_event)))
 		corepmu_precise_emit_any(cpuc, event, data, regs, list, false);
-	else if (corepmu_perf_event_overflow(event, data, regs))
+	else if (corepmu_emit(event, data, regs))
 		corepmu_event_stop(event, 0);
 }
 

@@ -122,11 +122,34 @@ static void late_powers_up_at_limit(struct kunit *test)
 	power_up_stopped(test, reach_limit);
 }
 
+/*
+ * Perf core throttles an event while the driver starts it: the event counts. Its next sample stops
+ * the event, and keeps the mark.
+ */
+static void late_stops_throttled(struct kunit *test)
+{
+	struct fixture *b = test->priv;
+	struct perf_event *event = fixture_sampling(b, PERF_COUNT_HW_CPU_CYCLES, 1000);
+
+	throttle(b, event);
+	fixture_run(b, TESTBED_CYCLES, 1000);
+	KUNIT_EXPECT_EQ(test, b->nr_samples, 1);
+	KUNIT_EXPECT_EQ(test, event->hw.interrupts, U64_MAX);
+	KUNIT_EXPECT_TRUE(test, event->hw.state & PERF_HES_STOPPED);
+	fixture_run(b, TESTBED_CYCLES, 500);
+	KUNIT_EXPECT_EQ(test, fixture_read(event), 1000);
+	start_again(event);
+	fixture_run(b, TESTBED_CYCLES, 1000);
+	KUNIT_EXPECT_EQ(test, b->nr_samples, 2);
+	KUNIT_EXPECT_EQ(test, fixture_read(event), 2000);
+}
+
 static struct kunit_case late_cases[] = {
 	KUNIT_CASE_PARAM(late_moves_throttled, testbed_gen_params),
 	KUNIT_CASE_PARAM(late_moves_at_limit, testbed_gen_params),
 	KUNIT_CASE_PARAM(late_powers_up_throttled, testbed_gen_params),
 	KUNIT_CASE_PARAM(late_powers_up_at_limit, testbed_gen_params),
+	KUNIT_CASE_PARAM(late_stops_throttled, testbed_gen_params),
 	{ }
 };
 

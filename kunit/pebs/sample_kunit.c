@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * corepmu: KUnit suite of precise samples: their registers and latencies
+ * corepmu: KUnit suite of precise samples: their registers, latencies and throttling
  */
 #include <kunit/test.h>
 
 #include <linux/irqflags.h>
+#include <linux/limits.h>
 #include <linux/perf_event.h>
 #include <linux/perf_regs.h>
 #include <linux/sched.h>
@@ -308,6 +309,48 @@ static void sample_two_latencies(struct kunit *test)
 	desc->uarch = uarch;
 }
 
+static struct perf_event *two_events[2];
+
+/* As perf_event_throttle() in kernel/events/core.c: throttle the event that has no sample yet. */
+static void throttle_other(struct fixture *b, struct perf_event *event)
+{
+	struct perf_event *other = two_events[event == two_events[0]];
+
+	if (b->nr_samples > 1)
+		return;
+	other->hw.interrupts = U64_MAX;
+	other->pmu->stop(other, 0);
+}
+
+/*
+ * An interrupt finds records of two events. In the first event's sample perf core throttles the
+ * other event (from Linux 6.16 on). The other event's sample keeps perf core's mark: without it no
+ * tick would start the event again.
+ */
+static void sample_keeps_throttled(struct kunit *test)
+{
+	struct fixture *b = test->priv;
+	unsigned int i, nr_throttled = 0;
+
+	for (i = 0; i < 2; i++) {
+		two_events[i] = open_precise(b, PERF_COUNT_HW_INSTRUCTIONS, 2, 100 + 10 * i);
+		KUNIT_ASSERT_EQ(test, fixture_add(two_events[i], PERF_EF_START), 0);
+	}
+	fixture_forget(b);
+	pebs_model()->skid = 30;
+	b->on_sample = throttle_other;
+	fixture_run(b, TESTBED_INSTRUCTIONS, 140);
+	b->on_sample = NULL;
+	pebs_model()->skid = 0;
+	KUNIT_EXPECT_EQ(test, b->nr_samples, 2);
+	for (i = 0; i < 2; i++)
+		if (two_events[i]->hw.interrupts == U64_MAX) {
+			nr_throttled++;
+			KUNIT_EXPECT_TRUE(test, two_events[i]->hw.state & PERF_HES_STOPPED);
+		}
+	KUNIT_EXPECT_EQ(test, nr_throttled, 1);
+}
+
 static struct kunit_case sample_cases[] = {
 	KUNIT_CASE_PARAM(sample_user_regs, pebs_gen_params),
 	KUNIT_CASE_PARAM(sample_entering_regs, pebs_gen_params),
@@ -315,6 +358,7 @@ static struct kunit_case sample_cases[] = {
 	KUNIT_CASE_PARAM(sample_code_segment, pebs_gen_params),
 	KUNIT_CASE_PARAM(sample_xmm, pebs_gen_params),
 	KUNIT_CASE_PARAM(sample_two_latencies, pebs_gen_params),
+	KUNIT_CASE_PARAM(sample_keeps_throttled, pebs_gen_params),
 	{ }
 };
 

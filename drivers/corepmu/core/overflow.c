@@ -69,7 +69,7 @@ noinline int corepmu_emit_with_frequency(struct perf_event *event, struct perf_s
 	int stop;
 
 	hwc->last_period = data->period;
-	stop = corepmu_perf_event_overflow(event, data, regs);
+	stop = corepmu_emit(event, data, regs);
 	if (local64_read(&hwc->period_left) == left)
 		hwc->last_period = begun;
 
@@ -82,7 +82,7 @@ static __always_inline int emit_shown(struct perf_event *event, struct perf_samp
 	if (event->attr.freq)
 		return corepmu_emit_with_frequency(event, data, regs);
 
-	return corepmu_perf_event_overflow(event, data, regs);
+	return corepmu_emit(event, data, regs);
 }
 
 /*

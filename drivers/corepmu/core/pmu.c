@@ -257,9 +257,9 @@ static __always_inline void active_changed(struct corepmu_cpu *cpuc)
  *
  * Perf core may also stop this event, when it throttles the group (from Linux 6.16 on,
  * perf_event_throttle_group()). So this function sets the bit in active first, and the state last.
- * An NMI in between finds the event stopped and does nothing: the event counts until the next tick
- * ends the throttling. In the reverse order the NMI would clear the bit before this function sets
- * it, and a stopped event would count.
+ * An NMI in between finds the event stopped and does nothing: the event counts until its next
+ * sample (corepmu_emit()), or until a tick ends the throttling. In the reverse order the NMI would
+ * clear the bit before this function sets it, and a stopped event would count.
  */
 static __always_inline void event_resume(struct corepmu_cpu *cpuc, struct perf_event *event,
 					 u64 counters)

@@ -244,7 +244,7 @@ void corepmu_precise_emit_any(struct corepmu_cpu *cpuc, struct perf_event *event
 	} else if (event->attr.freq) {
 		stop = corepmu_emit_with_frequency(event, data, regs);
 	} else {
-		stop = corepmu_perf_event_overflow(event, data, regs);
+		stop = corepmu_emit(event, data, regs);
 	}
 	if (branches)
 		corepmu_branch_sample_end(cpuc);
