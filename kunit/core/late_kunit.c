@@ -7,7 +7,10 @@
 
 #include <linux/bits.h>
 #include <linux/irqflags.h>
+#include <linux/kernel.h>
 #include <linux/limits.h>
+#include <linux/list.h>
+#include <linux/minmax.h>
 #include <linux/perf_event.h>
 
 #include <corepmu/assign.h>
@@ -122,6 +125,60 @@ static void late_powers_up_at_limit(struct kunit *test)
 	power_up_stopped(test, reach_limit);
 }
 
+static unsigned int depth, max_depth;
+
+/* As perf_event_throttle_group(): throttle all events, the event of the sample too. */
+static void throttle_all(struct fixture *b, struct perf_event *event)
+{
+	struct perf_event *other;
+
+	max_depth = max(max_depth, ++depth);
+	list_for_each_entry(other, &b->open, event_entry) {
+		throttle(b, other);
+		other->pmu->stop(other, 0);
+	}
+	depth--;
+}
+
+/*
+ * Events of a group overflow together. In the first event's sample perf core throttles the group
+ * (from Linux 6.16 on). The other events emit no sample within that sample, and keep perf core's
+ * mark: without it no tick would start the group again. Their samples come after their next start.
+ */
+static void late_throttles_group(struct kunit *test)
+{
+	struct fixture *b = test->priv;
+	struct perf_event *event[3];
+	unsigned int i;
+
+	depth = 0;
+	max_depth = 0;
+	for (i = 0; i < ARRAY_SIZE(event); i++) {
+		event[i] = fixture_event(b, PERF_COUNT_HW_CPU_CYCLES, 1000);
+		if (fixture_add(event[i], PERF_EF_START))
+			kunit_skip(test, "cycles count on %u counters", i);
+	}
+	b->on_sample = throttle_all;
+	fixture_run(b, TESTBED_CYCLES, 1000);
+	b->on_sample = NULL;
+	KUNIT_EXPECT_EQ(test, b->nr_samples, 1);
+	KUNIT_EXPECT_EQ(test, max_depth, 1);
+	for (i = 0; i < ARRAY_SIZE(event); i++) {
+		KUNIT_EXPECT_EQ_MSG(test, event[i]->hw.interrupts, U64_MAX, "event %u", i);
+		KUNIT_EXPECT_TRUE_MSG(test, event[i]->hw.state & PERF_HES_STOPPED, "event %u", i);
+	}
+	fixture_run(b, TESTBED_CYCLES, 500);
+	for (i = 0; i < ARRAY_SIZE(event); i++)
+		start_again(event[i]);
+	fixture_run(b, TESTBED_CYCLES, 999);
+	KUNIT_EXPECT_EQ(test, b->nr_samples, 3);
+	/* The postponed samples came with the 1001st count. */
+	fixture_run(b, TESTBED_CYCLES, 2);
+	KUNIT_EXPECT_EQ(test, b->nr_samples, 6);
+	for (i = 0; i < ARRAY_SIZE(event); i++)
+		KUNIT_EXPECT_EQ_MSG(test, fixture_read(event[i]), 2001, "event %u", i);
+}
+
 /*
  * Perf core throttles an event while the driver starts it: the event counts. Its next sample stops
  * the event, and keeps the mark.
@@ -149,6 +206,7 @@ static struct kunit_case late_cases[] = {
 	KUNIT_CASE_PARAM(late_moves_at_limit, testbed_gen_params),
 	KUNIT_CASE_PARAM(late_powers_up_throttled, testbed_gen_params),
 	KUNIT_CASE_PARAM(late_powers_up_at_limit, testbed_gen_params),
+	KUNIT_CASE_PARAM(late_throttles_group, testbed_gen_params),
 	KUNIT_CASE_PARAM(late_stops_throttled, testbed_gen_params),
 	{ }
 };

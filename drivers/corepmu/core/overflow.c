@@ -155,11 +155,14 @@ static __always_inline int emit_sample(struct perf_event *event, struct perf_sam
  *
  * An early overflow of a young event emits no sample (core/frequency.c).
  *
- * If the sample needs trace data of a stopped event, the event's first count after its next start
- * emits the sample; a precise sample of that kind is dropped.
+ * The event's first count after its next start emits the sample in two cases:
+ * - The sample needs trace data of a stopped event. A precise sample of that kind is dropped.
+ * - Perf core throttles the event's group, from within another event's sample (from Linux 6.16 on).
+ *   A sample here would nest in that one, on the small stack of an NMI. If perf core allows one
+ *   sample a tick, it would throttle the group again: the samples of all members would nest.
  *
- * IRQs off, or NMI. Perf core may throttle a group from within another event's sample, which is in
- * corepmu_cpu.sample: so this sample has a buffer of its own.
+ * IRQs off, or NMI. An NMI may use corepmu_cpu.sample meanwhile: this sample has a buffer of its
+ * own.
  */
 noinline void corepmu_late_overflow(struct corepmu_cpu *cpuc, struct perf_event *event)
 {
@@ -177,7 +180,7 @@ noinline void corepmu_late_overflow(struct corepmu_cpu *cpuc, struct perf_event 
 	cpuc->last_late = jiffies;
 	if ((event->hw.flags & COREPMU_EVENT_FEATURES) && corepmu_features_late(cpuc, event, regs))
 		return;
-	if (corepmu_aux_has_stopped(event)) {
+	if (corepmu_is_throttled(event) || corepmu_aux_has_stopped(event)) {
 		corepmu_counter_postpone(&event->hw);
 		return;
 	}

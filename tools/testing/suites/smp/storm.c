@@ -5,6 +5,7 @@
  *
  * For the exact lane, where a storm that is not throttled never ends.
  */
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/klog.h>
@@ -253,6 +254,49 @@ static void calm_after_storm(void)
 	close(fd);
 }
 
+/*
+ * All events of a group overflow together, with @rate samples a second allowed. From Linux 6.16 on
+ * perf core throttles the whole group in the sample of one event: the group goes on with the next
+ * tick. On 6.12 no tick starts a throttled member again, only the leader. The events are of the
+ * CPU: a task switch would start them again.
+ */
+static void throttle_group(const struct storm *storm, unsigned int rate)
+{
+	int fds[ARCH_MAX_COUNTERS];
+	struct perf_event_attr attr;
+	unsigned int nr = 0;
+	u64 started, ticks;
+
+	limit_sample_rate(rate);
+	fds[nr] = storm_open(storm, &attr);
+	attr.disabled = 0;
+	while (fds[nr] >= 0 && ++nr < ARCH_MAX_COUNTERS)
+		fds[nr] = event_open(&attr, -1, 0, fds[0], 0);
+	if (nr < 2)
+		ktap_fail("open: got %s", strerror(-fds[nr]));
+	started = now();
+	event_enable(fds[0]);
+	work();
+	event_disable(fds[0]);
+	ticks = (now() - started) / 4000000;
+	ktap_diag("%u events, %llu ticks, count of the leader %llu", nr,
+		  (unsigned long long)ticks, (unsigned long long)event_read(fds[0]));
+	/* Every second tick at least has time for all samples that are allowed in a tick. */
+	expect_range("count of the leader", ticks / 2 * (rate / 250 + 1) * storm->period, LLONG_MAX,
+		     event_read(fds[0]));
+	close_all(fds, nr);
+	limit_sample_rate(10000);
+}
+
+static void throttled_group(void)
+{
+	static const struct storm user = { "", true, USER, 100, true };
+
+	throttle_group(&user, 10000);
+	/* One sample in a tick */
+	throttle_group(&storms[9], 100);
+}
+
 /* Set the limits so that perf core never throttles. */
 static void allow_any_rate(void)
 {
@@ -423,6 +467,7 @@ static const struct ktap_case cases[] = {
 	{ "an exact count beside a storm", neighbour },
 	{ "a storm on every counter", storm_everywhere },
 	{ "counts are exact after a storm", calm_after_storm },
+	{ "a throttled group goes on", throttled_group },
 	{ "overflows that take too long lower the rate", rate_is_lowered },
 	{ "a storm that nobody throttles", unthrottled },
 	{ "counts are exact after storms that nobody throttled", calm_after_unthrottled },
