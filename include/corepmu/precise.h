@@ -32,9 +32,9 @@ struct corepmu_feature_ops;
  *	stopped
  * @start: enable records of the active events, see corepmu_start_cpu(). IRQs off, or NMI
  * @stop: disable records, see corepmu_stop_cpu(). IRQs off, or NMI
- * @drain: make samples of all records. @regs: registers for the sample fields that a record lacks.
- *	Return false if a drain is already running on this CPU: an NMI interrupted it, or perf
- *	core stopped an event from within a sample. IRQs off, or NMI
+ * @drain: make samples of all records. @regs: registers for the sample fields that a record lacks,
+ *	or NULL outside of an interrupt. Return false if a drain is already running on this CPU: an
+ *	NMI interrupted it, or perf core stopped an event from within a sample. IRQs off, or NMI
  */
 struct corepmu_precise_backend {
 	int	(*open)(void);

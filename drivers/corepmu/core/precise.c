@@ -154,10 +154,8 @@ bool corepmu_precise_interrupts(const struct perf_event *event)
 /* Make samples of all records before the current task is scheduled out. */
 static void precise_switch(struct corepmu_cpu *cpuc, bool sched_in)
 {
-	struct pt_regs none = { };
-
 	if (!sched_in)
-		cpuc->pmu->precise_backend->drain(cpuc, &none);
+		cpuc->pmu->precise_backend->drain(cpuc, NULL);
 }
 
 static void precise_add(struct corepmu_cpu *cpuc, struct perf_event *event)

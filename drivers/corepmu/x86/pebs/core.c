@@ -133,12 +133,11 @@ static void pebs_change(struct corepmu_cpu *cpuc)
 {
 	const struct x86_desc *desc = to_desc(cpuc);
 	struct x86_pebs *p = this_cpu_ptr(&x86_pebs);
-	struct pt_regs none = { };
 	u64 left, data = 0;
 
 	/* Drain first: the new set of events may change how records are counted. */
 	if (p->hw_reload)
-		pebs_drain(cpuc, &none);
+		pebs_drain(cpuc, NULL);
 	p->latency = 0;
 	p->large_allowed = false;
 	p->up_to_date = false;
@@ -335,7 +334,6 @@ static void pebs_stop(struct corepmu_cpu *cpuc)
 static noinline void resume_records(struct corepmu_cpu *cpuc)
 {
 	struct x86_pebs *p = this_cpu_ptr(&x86_pebs);
-	struct pt_regs none = { };
 	u64 left;
 
 	/* An NMI during a drain: the end of the drain starts the PMU again. */
@@ -345,7 +343,7 @@ static noinline void resume_records(struct corepmu_cpu *cpuc)
 	barrier();
 	p->owned_by_kvm = false;
 	if (p->hw_reload)
-		pebs_drain(cpuc, cpuc->regs ?: &none);
+		pebs_drain(cpuc, cpuc->regs);
 	for (left = precise_of(cpuc, cpuc->active); left; left &= left - 1) {
 		struct perf_event *event = cpuc->events[__ffs64(left)];
 		struct hw_perf_event *hwc = &event->hw;
@@ -486,7 +484,10 @@ static bool drain(struct corepmu_cpu *cpuc, struct pt_regs *regs, bool interrupt
 
 static bool pebs_drain(struct corepmu_cpu *cpuc, struct pt_regs *regs)
 {
-	return drain(cpuc, regs, false);
+	/* Substitute registers, of the kernel, with sp 0. Nothing writes them. */
+	static struct pt_regs no_regs;
+
+	return drain(cpuc, regs ?: &no_regs, false);
 }
 
 /**
@@ -503,11 +504,9 @@ static bool pebs_drain(struct corepmu_cpu *cpuc, struct pt_regs *regs)
  */
 bool x86_pebs_update(struct corepmu_cpu *cpuc, const struct perf_event *event)
 {
-	struct pt_regs none = { };
-
 	if (!this_cpu_read(x86_pebs.hw_reload) || !this_cpu_read(x86_pebs.reload[event->hw.idx]))
 		return false;
-	if (!pebs_drain(cpuc, cpuc->regs ?: &none))
+	if (!pebs_drain(cpuc, cpuc->regs))
 		this_cpu_or(x86_pebs.overtaken, BIT_ULL(event->hw.idx));
 
 	return true;
@@ -522,10 +521,8 @@ bool x86_pebs_update(struct corepmu_cpu *cpuc, const struct perf_event *event)
  */
 void x86_pebs_drain_recorded(struct corepmu_cpu *cpuc)
 {
-	struct pt_regs none = { };
-
 	if (this_cpu_read(x86_pebs.counters.members))
-		pebs_drain(cpuc, cpuc->regs ?: &none);
+		pebs_drain(cpuc, cpuc->regs);
 }
 
 /**
