@@ -226,29 +226,29 @@ static noinline void emit_batches(struct corepmu_cpu *cpuc, const void *at, cons
 	unsigned int format = to_x86(cpuc->pmu)->pebs_format;
 	struct x86_pebs *p = this_cpu_ptr(&x86_pebs);
 	struct x86_pebs_sample *sample = &p->scratch->sample;
+	struct x86_pebs_record *record = &sample->record;
 	unsigned int left = p->nr[idx] - interrupt;
 	bool place_only = x86_pebs_shows_place_only(event), filled = false;
 	struct corepmu_precise_batch batch;
-	struct x86_pebs_record record;
 	int room = 0;
 
-	for (; at < end; at += record.size) {
-		if (!filled || !x86_pebs_parse_alike(format, at, end - at, &record) ||
-		    !x86_pebs_may_refill(sample, &record)) {
+	for (; at < end; at += record->size) {
+		if (!filled || !x86_pebs_parse_alike(format, at, end - at, record) ||
+		    !x86_pebs_may_refill(sample, record)) {
 			filled = false;
-			if (!x86_pebs_parse(format, at, end - at, &record))
+			if (!x86_pebs_parse(format, at, end - at, record))
 				break;
-			if (unlikely(record.counts))
-				x86_pebs_counters_show(cpuc, &record);
-			if (!(record.counters & BIT_ULL(idx)))
+			if (unlikely(record->counts))
+				x86_pebs_counters_show(cpuc, record);
+			if (!(record->counters & BIT_ULL(idx)))
 				continue;
 		}
-		sample->time = sample_time(event, &record);
+		sample->time = sample_time(event, record);
 		if (filled)
-			x86_pebs_refill(p->period[idx], &record, sample);
+			x86_pebs_refill(p->period[idx], record, sample);
 		else
-			x86_pebs_fill(cpuc, event, p->period[idx], &record, regs, sample);
-		filled = place_only && !record.counts;
+			x86_pebs_fill(cpuc, event, p->period[idx], record, regs, sample);
+		filled = place_only && !record->counts;
 		room = emit_in_batch(cpuc, event, sample, left, &batch, room);
 		if (!left--)
 			break;
@@ -310,7 +310,7 @@ void x86_pebs_emit(struct corepmu_cpu *cpuc, const void *at, const void *end, u6
 	unsigned int format = to_x86(cpuc->pmu)->pebs_format;
 	struct x86_pebs *p = this_cpu_ptr(&x86_pebs);
 	struct x86_pebs_sample *sample = &p->scratch->sample;
-	struct x86_pebs_record record;
+	struct x86_pebs_record *record = &sample->record;
 
 	if (p->large && is_power_of_2(ended)) {
 		emit_batches(cpuc, at, end, __ffs64(ended), regs, interrupt);
@@ -319,11 +319,11 @@ void x86_pebs_emit(struct corepmu_cpu *cpuc, const void *at, const void *end, u6
 
 	/* Parse records that give no sample, too: they may have counts that a reload overwrote. */
 	while ((ended || p->counters.drained) && at < end &&
-	       x86_pebs_parse(format, at, end - at, &record)) {
-		u64 left = record.counters & ended;
+	       x86_pebs_parse(format, at, end - at, record)) {
+		u64 left = record->counters & ended;
 
-		if (unlikely(record.counts))
-			x86_pebs_counters_show(cpuc, &record);
+		if (unlikely(record->counts))
+			x86_pebs_counters_show(cpuc, record);
 		/* Without a reload, a counter overflows at most once between two interrupts. */
 		if (!p->hw_reload)
 			ended &= ~left;
@@ -335,10 +335,10 @@ void x86_pebs_emit(struct corepmu_cpu *cpuc, const void *at, const void *end, u6
 
 			if (!x86_pebs_is_precise(event))
 				continue;
-			sample->time = sample_time(event, &record);
-			x86_pebs_fill(cpuc, event, p->period[idx], &record, regs, sample);
+			sample->time = sample_time(event, record);
+			x86_pebs_fill(cpuc, event, p->period[idx], record, regs, sample);
 			emit(cpuc, event, sample, more);
 		}
-		at += record.size;
+		at += record->size;
 	}
 }
