@@ -22,6 +22,7 @@
 #include <linux/sched.h>
 #include <linux/sched/task_stack.h>
 #include <linux/topology.h>
+#include <linux/tracepoint-defs.h>
 #include <linux/uaccess.h>
 
 #include <asm/apic.h>
@@ -67,6 +68,17 @@ static __always_inline void x86_write_msr_inline(u32 msr, u64 value)
 {
 	compat_native_wrmsr(msr, value);
 	barrier();
+}
+
+/* Check whether the tracepoint of MSR writes is in use, which x86_write_msr_untraced() lacks. */
+static __always_inline bool x86_msr_writes_are_traced(void)
+{
+	return tracepoint_enabled(write_msr);
+}
+
+static __always_inline void x86_write_msr_untraced(u32 msr, u64 value)
+{
+	native_wrmsr(msr, lower_32_bits(value), upper_32_bits(value));
 }
 
 /* Access to registers that may not exist. Return 0, or a negative errno after #GP. */

@@ -103,7 +103,7 @@ static __always_inline u64 fixed_bits(u64 select)
  * the stop. If its sample makes perf core stop an event, the NMI clears a bit of active. The write
  * then starts the stopped event's counter again. So compare active afterwards, and write once more.
  */
-static void x86_enable_global(struct corepmu_cpu *cpuc)
+static noinline void enable_global_otherwise(struct corepmu_cpu *cpuc)
 {
 	const struct x86_desc *desc = to_x86(cpuc->pmu);
 	u64 active, host;
@@ -111,9 +111,25 @@ static void x86_enable_global(struct corepmu_cpu *cpuc)
 	do {
 		active = READ_ONCE(cpuc->active);
 		host = active;
-		if (unlikely(READ_ONCE(desc->has_guest_only)))
+		if (READ_ONCE(desc->has_guest_only))
 			host &= ~x86_vmx_guest_counters(cpuc, active);
-		x86_write_msr_inline(desc->global_ctrl, x86_global_ctrl(host));
+		x86_write_msr(desc->global_ctrl, x86_global_ctrl(host));
+	} while (unlikely(READ_ONCE(cpuc->active) != active));
+}
+
+/* The usual start calls no function, so that it saves no registers. */
+static void x86_enable_global(struct corepmu_cpu *cpuc)
+{
+	const struct x86_desc *desc = to_x86(cpuc->pmu);
+	u64 active;
+
+	if (x86_msr_writes_are_traced() || unlikely(READ_ONCE(desc->has_guest_only))) {
+		enable_global_otherwise(cpuc);
+		return;
+	}
+	do {
+		active = READ_ONCE(cpuc->active);
+		x86_write_msr_untraced(desc->global_ctrl, x86_global_ctrl(active));
 	} while (unlikely(READ_ONCE(cpuc->active) != active));
 }
 

@@ -78,6 +78,8 @@ u64 x86_read_msr(u32 msr);
 void x86_write_msr(u32 msr, u64 value);
 #define x86_read_msr_inline x86_read_msr
 #define x86_write_msr_inline x86_write_msr
+#define x86_write_msr_untraced x86_write_msr
+#define x86_msr_writes_are_traced() false
 int x86_read_msr_safe(u32 msr, u64 *value);
 int x86_write_msr_safe(u32 msr, u64 value);
 u64 x86_rdpmc(u32 counter);
