@@ -135,7 +135,7 @@ corepmu_counter_value(struct corepmu_cpu *cpuc, struct perf_event *event, s64 le
 
 	if (is_sampling_event(event))
 		return -clamp_t(s64, left, least,
-				min_t(u64, mask >> 1, to_corepmu(event->pmu)->max_left));
+				min_t(u64, mask >> 1, cpuc->pmu->max_left));
 	if (likely(!corepmu_start_near_wrap))
 		return -max(left, least);
 	if (mask == U64_MAX)
