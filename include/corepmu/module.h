@@ -51,7 +51,6 @@ void corepmu_unregister(struct corepmu *pmu);
 int corepmu_hotplug_init(void);
 void corepmu_hotplug_exit(void);
 int corepmu_hotplug_add(struct corepmu *pmu);
-void corepmu_power_lost(struct corepmu_cpu *cpuc);
 void corepmu_warn_changed(unsigned int cpu);
 void corepmu_registers_changed(struct corepmu_cpu *cpuc);
 void corepmu_hotplug_remove(struct corepmu *pmu);

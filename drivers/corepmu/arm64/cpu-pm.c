@@ -19,10 +19,13 @@
  */
 #define pr_fmt(fmt) "corepmu: " fmt
 
+#include <linux/bitops.h>
 #include <linux/irqflags.h>
 #include <linux/percpu.h>
+#include <linux/perf_event.h>
 #include <linux/printk.h>
 #include <linux/smp.h>
+#include <linux/static_call.h>
 
 #include <corepmu/module.h>
 #include <corepmu/pmu.h>
@@ -35,6 +38,34 @@ static DEFINE_PER_CPU(u64, interrupts_set);
 
 static bool hooked;
 
+/*
+ * Set up this CPU again after it has lost its registers without notice. The counters' values are
+ * lost: this function does not read them. It writes the value that was last read from each counter,
+ * and the counter goes on from there. IRQs off, and not between corepmu_disable() and
+ * corepmu_enable().
+ */
+static void restore_lost_registers(struct corepmu_cpu *cpuc)
+{
+	bool running = cpuc->running;
+	u64 left;
+
+	cpuc->running = false;
+	cpuc->pmu->backend->reset(cpuc);
+	for (left = cpuc->used; left; left &= left - 1) {
+		struct perf_event *event = cpuc->events[__ffs64(left)];
+		struct hw_perf_event *hwc;
+
+		/* The lower counter of a pair */
+		if (!event)
+			continue;
+
+		hwc = &event->hw;
+		static_call(corepmu_place_event)(cpuc, hwc, local64_read(&hwc->prev_count) &
+						 corepmu_hw_value_mask(hwc));
+	}
+	corepmu_resume_cpu(cpuc, running);
+}
+
 static void handle_change(struct corepmu *pmu, unsigned int cpu, bool is_idle)
 {
 	struct corepmu_cpu *cpuc = this_cpu_ptr(pmu->cpu);
@@ -42,7 +73,7 @@ static void handle_change(struct corepmu *pmu, unsigned int cpu, bool is_idle)
 	if (!is_idle && !(pmuv3_read_pmcr() & PMCR_LC)) {
 		pr_warn_once("CPU%u lost the PMU's registers in an idle state without CPU_PM notifiers (a wrong firmware description): counts since the last read are lost; disable that idle state\n",
 			     cpu);
-		corepmu_power_lost(cpuc);
+		restore_lost_registers(cpuc);
 		return;
 	}
 

@@ -58,36 +58,6 @@ static void corepmu_power_up(struct corepmu_cpu *cpuc)
 }
 
 /**
- * corepmu_power_lost() - set up this CPU again after it has lost its registers without notice
- * @cpuc: this CPU's state
- *
- * The counters' values are lost: this function does not read them. It writes the value that was
- * last read from each counter, and the counter goes on from there. IRQs off, and not between
- * corepmu_disable() and corepmu_enable().
- */
-void corepmu_power_lost(struct corepmu_cpu *cpuc)
-{
-	bool running = cpuc->running;
-	u64 left;
-
-	cpuc->running = false;
-	cpuc->pmu->backend->reset(cpuc);
-	for (left = cpuc->used; left; left &= left - 1) {
-		struct perf_event *event = cpuc->events[__ffs64(left)];
-		struct hw_perf_event *hwc;
-
-		/* The lower counter of a pair */
-		if (!event)
-			continue;
-
-		hwc = &event->hw;
-		static_call(corepmu_place_event)(cpuc, hwc, local64_read(&hwc->prev_count) &
-						 corepmu_hw_value_mask(hwc));
-	}
-	corepmu_resume_cpu(cpuc, running);
-}
-
-/**
  * corepmu_warn_changed() - log that another agent writes a CPU's registers
  * @cpu: the CPU
  *
