@@ -40,7 +40,7 @@ static void members_agree(void)
 {
 	struct perf_event_attr software = {
 		.type = PERF_TYPE_SOFTWARE, .size = sizeof(software),
-		.config = PERF_COUNT_SW_PAGE_FAULTS,
+		.config = PERF_COUNT_SW_PAGE_FAULTS, .exclude_kernel = 1,
 	};
 	int fds[MANY], others[4], i, nr;
 	u64 first;
@@ -236,7 +236,7 @@ static void with_software(void)
 {
 	struct perf_event_attr attr, software = {
 		.type = PERF_TYPE_SOFTWARE, .size = sizeof(software),
-		.config = PERF_COUNT_SW_TASK_CLOCK, .disabled = 1,
+		.config = PERF_COUNT_SW_TASK_CLOCK, .disabled = 1, .exclude_kernel = 1,
 	};
 	int fds[3] = { -1, -1, -1 };
 
@@ -259,7 +259,7 @@ static void software_joins(void)
 {
 	struct perf_event_attr software = {
 		.type = PERF_TYPE_SOFTWARE, .size = sizeof(software),
-		.config = PERF_COUNT_SW_TASK_CLOCK,
+		.config = PERF_COUNT_SW_TASK_CLOCK, .exclude_kernel = 1,
 	};
 	int fds[2] = { -1, -1 };
 

@@ -280,6 +280,7 @@ static void callchain(void)
 	int fd;
 
 	attr_sampling(&attr, PERIOD, PERF_SAMPLE_IP | PERF_SAMPLE_CALLCHAIN);
+	attr.exclude_callchain_kernel = !(pmu.has & NEED_KERNEL);
 	fd = sample_work(&ring, &attr, PAGES, chain_inner, ITERATIONS + REST);
 	while (ring_next_sample(&ring, &attr, &sample)) {
 		nr++;

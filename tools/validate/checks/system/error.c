@@ -65,7 +65,7 @@ CHANGE(stack_odd, attr->sample_type = PERF_SAMPLE_STACK_USER; attr->sample_stack
 CHANGE(stack_huge, attr->sample_type = PERF_SAMPLE_STACK_USER; attr->sample_stack_user = 65536)
 CHANGE(clock_unknown, attr->use_clockid = 1; attr->clockid = 99)
 CHANGE(chain_deep, attr->sample_type = PERF_SAMPLE_CALLCHAIN; attr->sample_period = 100000;
-	attr->sample_max_stack = 60000)
+	attr->exclude_callchain_kernel = 1; attr->sample_max_stack = 60000)
 CHANGE(weights, attr->sample_type = PERF_SAMPLE_WEIGHT | PERF_SAMPLE_WEIGHT_STRUCT)
 CHANGE(sigtrap_alone, attr->sigtrap = 1)
 CHANGE(exec_twice, attr->remove_on_exec = 1; attr->enable_on_exec = 1)

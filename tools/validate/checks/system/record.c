@@ -218,6 +218,7 @@ static void short_chains(void)
 	int fd;
 
 	attr_sampling(&attr, PERIOD, PERF_SAMPLE_IP | PERF_SAMPLE_CALLCHAIN);
+	attr.exclude_callchain_kernel = !(pmu.has & NEED_KERNEL);
 	attr.sample_max_stack = 2;
 	fd = sample_work(&ring, &attr, PAGES, deep, 20);
 	while (ring_next_sample(&ring, &attr, &sample)) {
