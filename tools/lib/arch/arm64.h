@@ -64,6 +64,17 @@ static inline unsigned int arch_loop_cycles(const char *pmu)
 	return arch_has_event(pmu, "br_retired") ? 3 : 2;
 }
 
+/* Programs cannot read the register that has the number of counters. */
+static inline unsigned int arch_listed_counters(void)
+{
+	return 0;
+}
+
+static inline bool arch_lacks_cycles(void)
+{
+	return false;
+}
+
 /*
  * Difference between two equal calls of fork() or pthread_create(), in instructions: without
  * single-instruction atomics an interrupt makes them retry.

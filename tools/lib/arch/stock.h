@@ -29,6 +29,17 @@ static inline unsigned int arch_loop_cycles(const char *pmu)
 	return LOOP_INSNS;
 }
 
+/* Programs cannot read the register that has the number of counters. */
+static inline unsigned int arch_listed_counters(void)
+{
+	return 0;
+}
+
+static inline bool arch_lacks_cycles(void)
+{
+	return false;
+}
+
 static inline unsigned int arch_libc_slack(void)
 {
 	return 0;

@@ -94,6 +94,15 @@ static inline unsigned int arch_intel_version(void)
 	return eax & 0xff;
 }
 
+/* CPUID.0AH: EAX[31:24] bits of EBX are valid; EBX[0]: the event of cycles is not available. */
+static inline bool arch_lacks_cycles(void)
+{
+	unsigned int eax = 0, ebx = 0, ecx, edx;
+
+	__get_cpuid(0xa, &eax, &ebx, &ecx, &edx);
+	return !arch_is_amd() && eax >> 24 && (ebx & 1);
+}
+
 /* From version 6 on leaf 0x23 lists the counters, whatever leaf 0xa reports. */
 static inline void arch_intel_bitmaps(unsigned int *gp, unsigned int *fixed)
 {
@@ -152,6 +161,22 @@ static inline struct arch_counters arch_amd_counters(void)
 static inline struct arch_counters arch_counters(void)
 {
 	return arch_is_amd() ? arch_amd_counters() : arch_intel_counters();
+}
+
+#define ARCH_TSX_FORCE_ABORT	(1U << 13)	/* CPUID.(EAX=07H,ECX=0H) EDX */
+
+/*
+ * Instructions events that fit the counters listed by CPUID; 0 if it lists none. A driver may leave
+ * out the counter that microcode uses while a transaction runs (TSX_FORCE_ABORT).
+ */
+static inline unsigned int arch_listed_counters(void)
+{
+	unsigned int eax, ebx, ecx, edx = 0;
+
+	if (!arch_is_amd() && !arch_intel_version())
+		return 0;
+	__get_cpuid_count(7, 0, &eax, &ebx, &ecx, &edx);
+	return arch_counters().instructions - !!(edx & ARCH_TSX_FORCE_ABORT);
 }
 
 #define ARCH_INTEL_VMX		(1U << 5)	/* CPUID.01H ECX */

@@ -63,6 +63,37 @@ static void members_agree(void)
 	close_all(fds, nr);
 }
 
+/*
+ * Check that a group can have every counter that the CPU lists. Events that hold some counters, such
+ * as the NMI watchdog's, do not change which groups can be opened.
+ */
+static void every_counter(void)
+{
+	unsigned int listed, nr, i;
+	struct event_times times = { 0 };
+	int fds[MANY];
+
+	run_on(pmu.cpu);
+	listed = arch_listed_counters();
+	if (!listed || listed > MANY) {
+		ktap_skip("this architecture does not tell programs how many counters there are");
+		return;
+	}
+	nr = open_group(fds, listed, FORMAT_TIMES);
+	expect_eq("events of instructions in a group", listed, nr);
+	event_enable(fds[0]);
+	known_loop(ITERATIONS);
+	event_disable(fds[0]);
+	for (i = 0; i < nr; i++) {
+		event_read_times(fds[i], &times);
+		if (times.running)
+			expect_count("instructions on each counter", LOOP, times.count);
+		else
+			ktap_diag("other events hold counters: this group does not count");
+	}
+	close_all(fds, nr);
+}
+
 /* A group that does not fit is rejected. A driver that opens it must count nothing for it. */
 static void too_large_of(bool kernel, bool running)
 {
@@ -346,6 +377,8 @@ static const struct check checks[] = {
 	  MAN "\"The disabled bit specifies whether the counter starts out disabled or enabled. If disabled, the event can later be enabled by ioctl(2), prctl(2), or enable_on_exec.\"",
 	  disabled_members, NEED_GROUPS, ON_USER },
 	{ "group", "members of the largest group agree", SCHEDULED, members_agree, NEED_GROUPS,
+	  ON_USER | ON_COUNTERS },
+	{ "group", "a group has every counter that the CPU lists", SCHEDULED, every_counter, 0,
 	  ON_USER | ON_COUNTERS },
 	{ "group", "one event too many", NO_ROOM, too_large, NEED_GROUPS, ON_USER },
 	{ "group", "one event too many for a group that runs", NO_ROOM, too_large_running,

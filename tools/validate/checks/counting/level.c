@@ -115,6 +115,28 @@ static void kernel_only(void)
 	close(fd);
 }
 
+/* Expect an event to open, unless this user lacks the permission. */
+static void expect_permitted(const char *what, const struct perf_event_attr *attr, pid_t pid, int cpu)
+{
+	struct perf_event_attr copy = *attr;
+	int fd = event_open(&copy, pid, cpu, -1, 0);
+
+	expect_or_say(fd >= 0 || fd == -EACCES || fd == -EPERM,
+		      "%s: expected a descriptor, EACCES or EPERM, got %s", what, strerror(-fd));
+	close_all(&fd, 1);
+}
+
+static void permitted(void)
+{
+	struct perf_event_attr attr;
+
+	attr_instructions(&attr);
+	expect_permitted("an event of a CPU", &attr, -1, pmu.cpu);
+	attr.exclude_kernel = 0;
+	expect_permitted("an event of user space and kernel", &attr, 0, -1);
+	expect_permitted("an event of user space and kernel of a CPU", &attr, -1, pmu.cpu);
+}
+
 static void nothing_left(void)
 {
 	struct perf_event_attr attr;
@@ -161,6 +183,9 @@ static const struct check checks[] = {
 	  NEED_KERNEL | NEED_GROUPS, ON_MODES | ON_COUNTERS },
 	{ "count", "exclude_kernel leaves user space", NO_KERNEL, user_only },
 	{ "count", "exclude_user leaves the kernel", NO_USER, kernel_only, NEED_KERNEL },
+	{ "count", "the kernel and CPUs are refused only for lack of permission",
+	  MAN "pid == -1 and cpu >= 0: \"This measures all processes/threads on the specified CPU. This requires CAP_PERFMON (since Linux 5.8) or CAP_SYS_ADMIN capability or a /proc/sys/kernel/perf_event_paranoid value of less than 1.\"",
+	  permitted },
 	{ "count", "both excluded count nothing", NO_LEVEL, nothing_left, 0, ON_USER },
 	{ "count", "exclude_host counts nothing without guests",
 	  MAN "exclude_host: \"When conducting measurements that include processes running VM instances (i.e., have executed a KVM_RUN ioctl(2)), only measure events happening inside a guest instance.\"",
