@@ -53,6 +53,20 @@ bool expect_samples(const char *what, u64 count, u64 period, u64 fewer, u64 more
 	       expect_range(what, less(ended, fewer), ended + more, got);
 }
 
+/* One function for all numbers of iterations: a copy for 1 would have other instructions. */
+static __attribute__((noipa)) u64 count_five(int fd, unsigned long iterations)
+{
+	int i;
+
+	event_reset(fd);
+	for (i = 0; i < 5; i++) {
+		event_enable(fd);
+		known_loop(iterations);
+		event_disable(fd);
+	}
+	return event_read(fd);
+}
+
 void expect_each(const char *what, int fd, unsigned int each)
 {
 	u64 base = event_count_loop(fd, 1), first = event_count_loop(fd, ITERATIONS);
@@ -62,11 +76,16 @@ void expect_each(const char *what, int fd, unsigned int each)
 		for (i = 0; i < 10; i++)
 			expect_count(what, each * (ITERATIONS - 1),
 				     event_count_loop(fd, ITERATIONS));
+		expect_count("sum of five runs", 5 * each * (ITERATIONS - 1),
+			     count_five(fd, ITERATIONS));
 		return;
 	}
 	expect_eq(what, each * (ITERATIONS - 1), first - base);
 	for (i = 1; i < 10; i++)
 		expect_eq("count of another run", first, event_count_loop(fd, ITERATIONS));
+	base = count_five(fd, 1);
+	expect_eq("sum of five runs", 5 * each * (ITERATIONS - 1),
+		  count_five(fd, ITERATIONS) - base);
 }
 
 void expect_loops(const char *what, unsigned int times, u64 slack, u64 more,

@@ -294,6 +294,8 @@ int main(int argc, char **argv)
 	const char *why, *text;
 	int status;
 
+	if (argc == 2 && !strcmp(argv[0], EXEC_AGAIN))
+		exec_again(argv[1][0] - '1');
 	if (!parse_options(argc, argv, &status))
 		return status;
 	if (options.observe)

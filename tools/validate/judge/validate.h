@@ -159,8 +159,9 @@ bool expect_most(const char *what, u64 missing, const char *whole, u64 measured,
 /* Expect a sample for each period that ended in @count, up to @fewer fewer or @more more. */
 bool expect_samples(const char *what, u64 count, u64 period, u64 fewer, u64 more, u64 got);
 /*
- * Count ITERATIONS rounds of the loop ten times. If the clock counts instructions, expect @each for
- * a round, and the same count in every run; otherwise expect expect_count().
+ * Count ITERATIONS rounds of the loop ten times, and the sum of five such counts without a reset. If
+ * the clock counts instructions, expect @each for a round, and the same count in every run; otherwise
+ * expect expect_count().
  */
 void expect_each(const char *what, int fd, unsigned int each);
 /*
@@ -174,6 +175,11 @@ void expect_loops(const char *what, unsigned int times, u64 slack, u64 more,
 int usable_cpus(int *cpus, int max);
 /* Expect the PMU to count correctly after a check. */
 void expect_sane(void);
+
+/* Name under which this program executes exec_again() alone, with the number of times */
+#define EXEC_AGAIN	"pmu-validate-again"
+/* Run a loop, and execute this program @times times, at most 9, each of which does the same. */
+void __attribute__((noreturn)) exec_again(unsigned int times);
 
 /* Check whether a kernel that is locked down refuses interrupted registers to all events. */
 bool registers_are_locked(void);

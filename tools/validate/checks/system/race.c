@@ -16,12 +16,18 @@
 
 #define MAX_CPUS	8
 #define PERIOD		200000
+/* A period with many overflows in the time in which other events open and close */
+#define SHORT_PERIOD	10000
 
 /* Properties of an event */
 #define SAMPLES		1
 #define INHERITED_TOO	2
 #define STOPPED		4
 #define KERNEL_TOO	8
+#define OFTEN		16
+#define CYCLES		32
+/* Every second event counts cycles, which may have a counter of their own. */
+#define KIND(i)		((i) & 1 ? CYCLES : 0)
 
 static int cpus[MAX_CPUS], nr_cpus;
 /* Events that several threads use, one per CPU */
@@ -32,12 +38,15 @@ static int open_racing(pid_t pid, int cpu, unsigned int how)
 	struct perf_event_attr attr;
 	int fd;
 
-	attr_instructions(&attr);
+	if ((how & CYCLES) && (pmu.has & NEED_CYCLES))
+		attr_cycles(&attr);
+	else
+		attr_instructions(&attr);
 	attr.read_format = FORMAT_TIMES;
 	attr.disabled = !!(how & STOPPED);
 	attr.inherit = !!(how & INHERITED_TOO);
-	if ((how & SAMPLES) && (pmu.has & NEED_SAMPLING))
-		attr.sample_period = PERIOD;
+	if ((how & (SAMPLES | OFTEN)) && (pmu.has & NEED_SAMPLING))
+		attr.sample_period = how & OFTEN ? SHORT_PERIOD : PERIOD;
 	if ((how & KERNEL_TOO) && (pmu.has & NEED_KERNEL))
 		attr.exclude_kernel = 0;
 	fd = event_open(&attr, pid, cpu, -1, 0);
@@ -67,22 +76,30 @@ static bool advance(const int *fds, struct event_times *last, int nr)
 	return true;
 }
 
+/* Return the least count of a loop: a CPU may execute several instructions in a cycle. */
+static u64 least_of(u64 instructions, unsigned int how)
+{
+	return how & CYCLES ? instructions / 20 : instructions;
+}
+
+/* Expect each CPU to count after a race: its tasks if that is permitted, otherwise this task. */
 static void expect_each_cpu_counts(void)
 {
+	pid_t pid = pmu.has & NEED_CPU_WIDE ? -1 : 0;
 	struct event_times times = { 0 };
 	int i, fd;
 
-	for (i = 0; i < nr_cpus; i++) {
-		run_on(cpus[i]);
-		fd = open_racing(-1, cpus[i], STOPPED);
+	for (i = 0; i < 2 * nr_cpus; i++) {
+		run_on(cpus[i / 2]);
+		fd = open_racing(pid, cpus[i / 2], STOPPED | KIND(i));
 		if (fd < 0)
 			continue;
 		event_enable(fd);
 		known_loop(ITERATIONS / 10);
 		event_disable(fd);
 		event_read_times(fd, &times);
-		expect_range("instructions of a CPU afterwards", LOOP / 10, 1000 * LOOP,
-			     times.count);
+		expect_range("counts of a CPU afterwards", least_of(LOOP / 10, KIND(i)),
+			     1000 * LOOP, times.count);
 		expect_eq("time running of a single event", times.enabled, times.running);
 		close(fd);
 	}
@@ -141,7 +158,7 @@ static void move_in_turns(int others)
 	u64 sum = 0;
 
 	for (i = 0; i < nr; i++)
-		fds[i] = open_racing(0, -1, 0);
+		fds[i] = open_racing(0, -1, KIND(i));
 	for (i = 0; i < 200; i++) {
 		run_on(cpus[rand() % nr_cpus]);
 		known_loop(30000);
@@ -152,7 +169,7 @@ static void move_in_turns(int others)
 		sum += last[i].count;
 		ran += last[i].running > 0;
 	}
-	expect_range("instructions of all events", LOOP_INSNS * 30000, INT64_MAX, sum);
+	expect_range("counts of all events", least_of(LOOP_INSNS * 30000, CYCLES), INT64_MAX, sum);
 	expect_range("events that counted", least, nr, ran);
 	close_all(fds, nr);
 }
@@ -161,32 +178,37 @@ static void turns_move(void)
 {
 	nr_cpus = usable_cpus(cpus, MAX_CPUS);
 	move_in_turns(0);
+	expect_each_cpu_counts();
 }
 
-/* Events of each CPU, which perf core schedules before events of tasks */
-#define CROWD	2
+/* Maximum of a CPU's events, which perf core schedules before events of tasks */
+#define CROWD	4
 
 static void turns_beside_cpus(void)
 {
 	struct event_times last[CROWD * MAX_CPUS] = { 0 };
+	/* One counter at least is left for the task. */
+	int crowd = pmu.group > CROWD ? CROWD : pmu.group > 1 ? pmu.group - 1 : 1;
 	int fds[CROWD * MAX_CPUS], i;
 
 	nr_cpus = usable_cpus(cpus, MAX_CPUS);
-	for (i = 0; i < CROWD * nr_cpus; i++)
+	for (i = 0; i < crowd * nr_cpus; i++)
 		fds[i] = open_racing(-1, cpus[i % nr_cpus],
-				     KERNEL_TOO | (i < nr_cpus ? SAMPLES : 0));
+				     KERNEL_TOO | KIND(i / nr_cpus) |
+				     (i / nr_cpus < crowd / 2 ? SAMPLES : 0));
 	keep_busy(true);
 	for (i = 0; i < 5; i++) {
-		move_in_turns(CROWD);
-		advance(fds, last, CROWD * nr_cpus);
+		move_in_turns(crowd);
+		advance(fds, last, crowd * nr_cpus);
 	}
 	keep_busy(false);
-	close_all(fds, CROWD * nr_cpus);
+	close_all(fds, crowd * nr_cpus);
+	expect_each_cpu_counts();
 }
 
 static void *refresh_and_move(void *nr)
 {
-	int fd = open_racing(0, -1, SAMPLES | STOPPED), i, j;
+	int fd = open_racing(0, -1, SAMPLES | STOPPED | KIND((unsigned long)nr)), i, j;
 	struct event_times now = { 0 };
 	unsigned long wrong = fd < 0;
 	u64 last;
@@ -212,6 +234,7 @@ static void refreshed(void)
 {
 	nr_cpus = usable_cpus(cpus, MAX_CPUS);
 	run_threads(refresh_and_move, 6);
+	expect_each_cpu_counts();
 }
 
 static void *read_remote(void *unused)
@@ -238,14 +261,16 @@ static void read_from_elsewhere(void)
 
 	nr_cpus = usable_cpus(cpus, MAX_CPUS);
 	for (i = 0; i < nr_cpus; i++)
-		shared[i] = open_racing(-1, cpus[i], KERNEL_TOO);
+		shared[i] = open_racing(-1, cpus[i], KERNEL_TOO | KIND(i));
 	keep_busy(true);
 	run_threads(read_remote, 4);
 	keep_busy(false);
 	advance(shared, last, nr_cpus);
 	for (i = 0; i < nr_cpus; i++)
-		expect_range("instructions of a busy CPU", 10000, INT64_MAX, last[i].count);
+		expect_range("counts of a busy CPU", least_of(10000, KIND(i)), INT64_MAX,
+			     last[i].count);
 	close_all(shared, nr_cpus);
+	expect_each_cpu_counts();
 }
 
 static void *switch_remote(void *nr)
@@ -293,7 +318,7 @@ static void switched_from_elsewhere(void)
 			for (;;)
 				known_loop(100000);
 		}
-		shared[i] = open_racing(children[i], -1, SAMPLES);
+		shared[i] = open_racing(children[i], -1, SAMPLES | KIND(i));
 	}
 	run_threads(switch_remote, 4);
 	for (i = 0; i < nr_cpus; i++) {
@@ -305,15 +330,16 @@ static void switched_from_elsewhere(void)
 		for (tries = 0; tries < 1000 && advance(&shared[i], &last[i], 1) && !last[i].count;
 		     tries++)
 			usleep(10000);
-		expect_range("instructions afterwards", 1, INT64_MAX, last[i].count);
+		expect_range("counts afterwards", 1, INT64_MAX, last[i].count);
 		kill(children[i], SIGKILL);
 		waitpid(children[i], NULL, 0);
 		advance(&shared[i], &last[i], 1);
 	}
 	close_all(shared, nr_cpus);
+	expect_each_cpu_counts();
 }
 
-/* Events of every CPU open, count and close while others sample there. */
+/* Events of every CPU open, count and close while others overflow there again and again. */
 static void closed_beside_samples(void)
 {
 	struct event_times times = { 0 };
@@ -321,18 +347,18 @@ static void closed_beside_samples(void)
 
 	nr_cpus = usable_cpus(cpus, MAX_CPUS);
 	for (i = 0; i < nr_cpus; i++)
-		shared[i] = open_racing(-1, cpus[i], KERNEL_TOO | SAMPLES);
+		shared[i] = open_racing(-1, cpus[i], KERNEL_TOO | OFTEN | KIND(i));
 	keep_busy(true);
 	for (i = 0; i < 200 && !ktap_failed(); i++) {
 		int cpu = rand() % nr_cpus;
 
-		fd = open_racing(-1, cpus[cpu], i & 1 ? SAMPLES : 0);
+		fd = open_racing(-1, cpus[cpu], (i & 1 ? OFTEN : 0) | KIND(i / 2));
 		if (fd < 0)
 			break;
 		event_read_times(fd, &times);
 		if (i % 8 == 0) {
 			close_all(&shared[cpu], 1);
-			shared[cpu] = open_racing(-1, cpus[cpu], SAMPLES);
+			shared[cpu] = open_racing(-1, cpus[cpu], OFTEN | KIND(i / 8));
 		}
 		close(fd);
 	}
@@ -373,7 +399,7 @@ static void count_trees(unsigned int how, bool on_cpus)
 	for (i = 0; i < nr; i++)
 		sum += last[i].count;
 	/* Four trees of 1 + 3 + 9 + 27 tasks */
-	expect_range("instructions of all tasks", 160 * 2000 * LOOP_INSNS, INT64_MAX, sum);
+	expect_range("counts of all tasks", least_of(160 * 2000 * LOOP_INSNS, how), INT64_MAX, sum);
 	close_all(fds, nr);
 }
 
@@ -384,13 +410,16 @@ static void inherited_by_trees(void)
 
 	nr_cpus = usable_cpus(cpus, MAX_CPUS);
 	count_trees(0, false);
-	count_trees(SAMPLES, false);
+	count_trees(CYCLES, false);
+	count_trees(SAMPLES | CYCLES, false);
 	/* The tasks stay on the CPUs that have an event. */
 	CPU_ZERO(&set);
 	for (i = 0; i < nr_cpus; i++)
 		CPU_SET(cpus[i], &set);
 	sched_setaffinity(0, sizeof(set), &set);
 	count_trees(SAMPLES, true);
+	count_trees(SAMPLES | CYCLES, true);
+	expect_each_cpu_counts();
 }
 
 static void closed_while_children_live(void)
@@ -401,7 +430,7 @@ static void closed_while_children_live(void)
 	nr_cpus = usable_cpus(cpus, MAX_CPUS);
 	fflush(stdout);
 	for (i = 0; i < 40; i++) {
-		fd = open_racing(0, -1, INHERITED_TOO | (i & 1 ? SAMPLES : 0));
+		fd = open_racing(0, -1, INHERITED_TOO | (i & 1 ? SAMPLES : 0) | KIND(i / 2));
 		pid = fork();
 		if (!pid) {
 			known_loop(20000);
@@ -412,6 +441,7 @@ static void closed_while_children_live(void)
 		close_all(&fd, 1);
 		waitpid(pid, NULL, 0);
 	}
+	expect_each_cpu_counts();
 	expect_sane();
 }
 
@@ -422,6 +452,7 @@ static void opened_on_the_dying(void)
 	struct perf_event_attr attr;
 	int fd, i;
 
+	nr_cpus = usable_cpus(cpus, MAX_CPUS);
 	fflush(stdout);
 	for (i = 0; i < 300; i++) {
 		pid_t pid = fork();
@@ -430,7 +461,10 @@ static void opened_on_the_dying(void)
 			known_loop(i * 20 + 1);
 			_exit(0);
 		}
-		attr_instructions(&attr);
+		if ((i & 4) && (pmu.has & NEED_CYCLES))
+			attr_cycles(&attr);
+		else
+			attr_instructions(&attr);
 		attr.disabled = 0;
 		attr.inherit = i & 1;
 		attr.read_format = FORMAT_TIMES;
@@ -449,6 +483,7 @@ static void opened_on_the_dying(void)
 		}
 		waitpid(pid, NULL, 0);
 	}
+	expect_each_cpu_counts();
 	expect_sane();
 }
 
