@@ -165,7 +165,9 @@ static void *open_and_close(void *of_cpu)
 
 static void many_threads(void)
 {
-	bool of_cpu[8] = { pmu.has & NEED_CPU_WIDE, pmu.has & NEED_CPU_WIDE };
+	/* Events of a CPU get counters first: one is left for a thread there. */
+	bool wide = (pmu.has & NEED_CPU_WIDE) && pmu.group > 2;
+	bool of_cpu[8] = { wide, wide };
 	pthread_t threads[8];
 	unsigned int i;
 
