@@ -66,41 +66,6 @@ static void cost(void)
 	expect_range("instructions of a read", 5, 25, least);
 }
 
-static void times(void)
-{
-	struct event_times before, after;
-	struct user_count count;
-	struct perf_event_attr attr;
-	struct reader reader;
-	unsigned int i;
-
-	attr_init(&attr, ARCH_EVENT_INSTRUCTIONS);
-	attr.read_format = FORMAT_TIMES;
-	if (!reader_open_attr(&reader, &attr))
-		return;
-	if (!reader.page->cap_user_time) {
-		ktap_skip("the kernel has no clock for user space");
-		goto out;
-	}
-	event_enable(reader.fd);
-	for (i = 0; i < 1000; i++) {
-		event_read_times(reader.fd, &before);
-		if (!user_read_times(reader.page, &count)) {
-			ktap_fail("a read with times: expected one, got none");
-			break;
-		}
-		event_read_times(reader.fd, &after);
-		/* The page's clock is rounded. */
-		if (!expect_range("ns enabled", before.enabled - 100, after.enabled + 100,
-				  count.enabled) ||
-		    !expect_range("ns running", before.running - 100, after.running + 100,
-				  count.running))
-			break;
-	}
-out:
-	reader_close(&reader);
-}
-
 /* A throttled event has a counter that does not count, so user space must not read it. */
 static void throttled(void)
 {
@@ -403,7 +368,6 @@ static void refusals(void)
 
 static const struct ktap_case cases[] = {
 	{ "a read in user space costs less than a system call", cost },
-	{ "times read in user space advance as read(2) has them", times },
 	{ "reads of a throttled event are right", throttled },
 	{ "other tasks see nothing", other_tasks },
 	{ "other readers see nothing", other_readers },
