@@ -263,8 +263,8 @@ static bool takes_ns(void (*loop)(unsigned long iterations), u64 instructions)
 }
 
 /*
- * Return whether the clock counts instructions: then every count has to be exact. A CPU of 1 GHz may
- * execute one of the two loops at this pace, but not both.
+ * Return whether the clock counts instructions: then every count has to be exact. A CPU of 1 GHz
+ * may execute one of the two loops at this pace, but not both.
  */
 static bool clock_counts_instructions(void)
 {

@@ -159,9 +159,9 @@ bool expect_most(const char *what, u64 missing, const char *whole, u64 measured,
 /* Expect a sample for each period that ended in @count, up to @fewer fewer or @more more. */
 bool expect_samples(const char *what, u64 count, u64 period, u64 fewer, u64 more, u64 got);
 /*
- * Count ITERATIONS rounds of the loop ten times, and the sum of five such counts without a reset. If
- * the clock counts instructions, expect @each for a round, and the same count in every run; otherwise
- * expect expect_count().
+ * Count ITERATIONS rounds of the loop ten times, and the sum of five such counts without a reset.
+ * If the clock counts instructions, expect @each for a round, and the same count in every run;
+ * otherwise expect expect_count().
  */
 void expect_each(const char *what, int fd, unsigned int each);
 /*

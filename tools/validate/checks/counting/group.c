@@ -64,8 +64,8 @@ static void members_agree(void)
 }
 
 /*
- * Check that a group can have every counter that the CPU lists. Events that hold some counters, such
- * as the NMI watchdog's, do not change which groups can be opened.
+ * Check that a group can have every counter that the CPU lists. Events that hold some counters,
+ * such as the NMI watchdog's, do not change which groups can be opened.
  */
 static void every_counter(void)
 {

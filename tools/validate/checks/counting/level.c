@@ -116,10 +116,9 @@ static void kernel_only(void)
 }
 
 /* Expect an event to open, unless this user lacks the permission. */
-static void expect_permitted(const char *what, const struct perf_event_attr *attr, pid_t pid, int cpu)
+static void expect_permitted(const char *what, struct perf_event_attr *attr, pid_t pid, int cpu)
 {
-	struct perf_event_attr copy = *attr;
-	int fd = event_open(&copy, pid, cpu, -1, 0);
+	int fd = event_open(attr, pid, cpu, -1, 0);
 
 	expect_or_say(fd >= 0 || fd == -EACCES || fd == -EPERM,
 		      "%s: expected a descriptor, EACCES or EPERM, got %s", what, strerror(-fd));

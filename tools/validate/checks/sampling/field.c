@@ -16,7 +16,7 @@
 
 #define PERIOD	100000
 #define PAGES	64
-/* The last period ends this many iterations before the end of the loop: its interrupt may be late. */
+/* The last period ends this many iterations before the loop does: its interrupt may be late. */
 #define REST	(PERIOD / 2 / LOOP_INSNS)
 
 #if defined(__aarch64__)

@@ -54,9 +54,9 @@ static void migrates(void)
 	int cpus[64], nr = usable_cpus(cpus, 64), fds[MANY + 1], events, of_loop, i, j;
 	struct event_times last[MANY + 1] = { 0 }, now = { 0 };
 
-	events = of_loop = open_group(fds, pmu.group < MANY ? pmu.group : MANY, FORMAT_TIMES);
-	fds[events] = add_cycles(fds[0]);
-	events += fds[events] >= 0;
+	of_loop = open_group(fds, pmu.group < MANY ? pmu.group : MANY, FORMAT_TIMES);
+	fds[of_loop] = add_cycles(fds[0]);
+	events = of_loop + (fds[of_loop] >= 0);
 	event_enable(fds[0]);
 	for (i = 0; i < 400; i++) {
 		run_on(cpus[i % nr]);
