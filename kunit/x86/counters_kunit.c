@@ -56,6 +56,9 @@ static const struct encoding encodings[] = {
 	{ "intel-v4", { RAW(0x018400c0) }, 0, 0x019700c0, GP(8) },
 	{ "intel-v4", { RAW(0xff84ffffULL) }, 0, 0xff97ffff, GP(4) },
 	{ "intel-v4", { RAW(0x5300c0) }, 0, 0x1300c0, GP(8) | FIXED(0) },
+	/* pcm sets bit 63. */
+	{ "intel-v4", { RAW(0x80000000004320d1ULL) }, 0, 0x1320d1, GP(4) },
+	{ "intel-v4", { RAW(0x40000000004320d1ULL) }, -EINVAL },
 	{ "intel-v4", { RAW(0x2000c0) }, -EINVAL },
 	{ "intel-v4", { RAW(0x1000000c0ULL) }, -EINVAL },
 	/* any; in_tx and in_tx_cp */

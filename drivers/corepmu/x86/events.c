@@ -29,8 +29,12 @@
 /*
  * The kernel and attr.exclude_* decide on these bits. Tools that encode events as the hardware
  * takes them (libpfm4) set some of the bits; the built-in driver ignores them, too.
+ *
+ * Bit 63 is no bit of the register. It marked raw events in drafts of perf before Linux 2.6.31, and
+ * Intel's pcm still sets it.
  */
-#define CONFIG_IGNORED	(EVNTSEL_USR | EVNTSEL_OS | EVNTSEL_INT | EVNTSEL_EN)
+#define CONFIG_RAW	BIT_ULL(63)
+#define CONFIG_IGNORED	(EVNTSEL_USR | EVNTSEL_OS | EVNTSEL_INT | EVNTSEL_EN | CONFIG_RAW)
 
 /* Return the event code for a generic event, or a negative errno. */
 static s64 map_hardware(const struct x86_desc *desc, u64 config)
