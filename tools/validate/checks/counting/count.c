@@ -56,14 +56,29 @@ static bool gets_counter(struct perf_event_attr attr)
 	return times.running;
 }
 
-/*
- * Cycles may have a counter of their own, which an event that is pinned keeps. Format long requests
- * a counter of 64 bits, which the CPU may lack.
- */
+/* Cycles may have a counter of their own, which an event that is pinned keeps. */
+static void cycles_elsewhere(void)
+{
+	struct perf_event_attr attr;
+	int pinned;
+
+	attr_cycles(&attr);
+	attr.pinned = 1;
+	attr.disabled = 0;
+	pinned = open_event(&attr);
+	attr_cycles(&attr);
+	if (gets_counter(attr))
+		judge_cycles(open_event(&attr));
+	else
+		ktap_skip("there is no other counter for cycles");
+	close(pinned);
+}
+
+/* Format long requests a counter of 64 bits, which the CPU may lack. */
 static void cycles_advance(void)
 {
 	struct perf_event_attr attr;
-	int fd, pinned;
+	int fd;
 
 	if (!(pmu.has & NEED_CYCLES) && arch_lacks_cycles()) {
 		ktap_skip("the CPU says that it does not count cycles");
@@ -71,14 +86,6 @@ static void cycles_advance(void)
 	}
 	attr_cycles(&attr);
 	judge_cycles(open_event(&attr));
-	attr.pinned = 1;
-	attr.disabled = 0;
-	pinned = open_event(&attr);
-	attr_cycles(&attr);
-	/* There may be no other counter for cycles. */
-	if (gets_counter(attr))
-		judge_cycles(open_event(&attr));
-	close(pinned);
 	fd = pmu.name && parse_terms("long", &attr) ? event_open(&attr, 0, -1, -1, 0) : -1;
 	if (fd >= 0)
 		judge_cycles(fd);
@@ -506,6 +513,8 @@ static const struct check checks[] = {
 	{ "count", "a loop twice as long counts twice", COUNTED, twice_is_twice, 0, ON_USER },
 	{ "count", "cycles advance with the work", MAN "PERF_COUNT_HW_CPU_CYCLES: \"Total cycles.\"",
 	  cycles_advance, 0, ON_USER },
+	{ "count", "cycles beside a pinned event of cycles", COUNTED, cycles_elsewhere, NEED_CYCLES,
+	  ON_USER | ON_COUNTERS },
 	{ "count", "a disabled event does not count",
 	  MAN "\"When an event is disabled it does not count or generate overflows but does continue to exist and maintain its count value.\"",
 	  disabled_is_still },
