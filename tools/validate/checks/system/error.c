@@ -13,6 +13,8 @@
 #include "judge/guard.h"
 #include "judge/validate.h"
 
+#define MAX_STACK	"/proc/sys/kernel/perf_event_max_stack"
+
 /* Placeholder: the descriptor of a file that is no event replaces this number. */
 #define NO_EVENT	10000
 
@@ -141,6 +143,9 @@ static void opens(void)
 
 		attr_instructions(&attr);
 		c->change(&attr);
+		/* The administrator may have raised the limit. */
+		if (c->error == EOVERFLOW && attr.sample_max_stack <= read_number(MAX_STACK))
+			continue;
 		/* A PMU without interrupts refuses a period first. */
 		if (attr.sample_period && !(pmu.has & NEED_SAMPLING))
 			continue;
