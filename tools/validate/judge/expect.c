@@ -19,6 +19,18 @@ bool expect_count(const char *what, u64 want, u64 got)
 	return expect_range(what, want, want + count_slack(want), got);
 }
 
+u64 least_count(int fd, unsigned long iterations)
+{
+	u64 least = -1ULL, count;
+	int i;
+
+	for (i = 0; i < 20; i++) {
+		count = event_count_loop(fd, iterations);
+		least = count < least ? count : least;
+	}
+	return least;
+}
+
 static u64 less(u64 number, u64 by)
 {
 	return number > by ? number - by : 0;

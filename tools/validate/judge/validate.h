@@ -150,6 +150,8 @@ int load_program(int number);
 /* Return the tolerance of a count of instructions. */
 u64 count_slack(u64 count);
 bool expect_count(const char *what, u64 want, u64 got);
+/* Return the least of twenty counts of the loop: interrupts, or a host, add to some. */
+u64 least_count(int fd, unsigned long iterations);
 /* Expect @got to differ from @measured by at most @off. */
 bool expect_near(const char *what, u64 measured, u64 off, u64 got);
 /* Expect @got to be from @least to @measured; messages call @measured @whole. */

@@ -104,7 +104,7 @@ static void kernel_only(void)
 	attr.exclude_kernel = 0;
 	attr.exclude_user = 1;
 	fd = open_event(&attr);
-	loop = event_count_loop(fd, ITERATIONS);
+	loop = least_count(fd, ITERATIONS);
 	expect_range("kernel instructions of a loop in user space", 0, LOOP / 2, loop);
 	event_reset(fd);
 	event_enable(fd);
