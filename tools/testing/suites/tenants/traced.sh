@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# traced - the function tracer records perf core and corepmu, NMI handlers too
+# traced - the function tracer records perf core and the PMU's driver, NMI handlers too
 #
 # Live patches replace functions by the same hooks (ftrace).
 # shellcheck source=../../../lib/guest.sh
@@ -9,13 +9,22 @@
 
 tracing=/sys/kernel/tracing
 
-# Trace all functions of perf core, and of the module.
+# The driver's functions: all of them for the tracer, and those that add an event, delete it and
+# handle overflows
+case $BUILTIN$VENDOR in
+1arm) driver='armpmu_* armv8pmu_*' add=armpmu_add del=armpmu_del overflow=armv8pmu_handle_irq ;;
+1*) driver='x86_pmu_* intel_pmu_*' add=x86_pmu_add del=x86_pmu_del overflow=intel_pmu_handle_irq ;;
+*) driver=:mod:corepmu add=corepmu_event_add del=corepmu_event_del overflow=corepmu_handle_overflow ;;
+esac
+
+# Trace all functions of perf core, and of the driver.
 trace()
 {
-	echo 'perf_*' >$tracing/set_ftrace_filter &&
-		echo 'event_*' >>$tracing/set_ftrace_filter &&
-		echo ':mod:corepmu' >>$tracing/set_ftrace_filter &&
-		echo function >$tracing/current_tracer
+	echo >$tracing/set_ftrace_filter
+	for functions in 'perf_*' 'event_*' $driver; do
+		echo "$functions" >>$tracing/set_ftrace_filter || return 1
+	done
+	echo function >$tracing/current_tracer
 }
 
 # seen FUNCTION: check that the trace has a function.
@@ -24,8 +33,8 @@ seen() { grep -q "$1 <-" $tracing/trace; }
 tracer_is_on()
 {
 	expect_true "the function tracer" trace && still_counts || return 1
-	for function in perf_event_exit_task corepmu_event_add corepmu_event_del; do
-		expect_true "$function in the trace" seen $function || return 1
+	for function in perf_event_exit_task $add $del; do
+		expect_true "$function in the trace" seen "$function" || return 1
 	done
 }
 
@@ -40,7 +49,7 @@ samples_are_complete()
 {
 	periods=$(($(stat_count "$PMU/$INSTRUCTIONS/u" workload) / 100003))
 	expect_range "samples" $((periods - 1)) $((periods + 1)) "$(samples)" &&
-		expect_true "corepmu_handle_overflow in the trace" seen corepmu_handle_overflow
+		expect_true "$overflow in the trace" seen $overflow
 }
 
 branches_are_recorded()
@@ -52,6 +61,7 @@ branches_are_recorded()
 
 reload()
 {
+	[ -z "$BUILTIN" ] || skip "the built-in driver stays"
 	rmmod corepmu && insmod "$MODULE" && still_counts
 }
 
