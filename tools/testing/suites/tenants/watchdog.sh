@@ -1,30 +1,33 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# watchdog - the kernel's lockup detectors while corepmu has the counters
+# watchdog - the kernel's lockup detectors beside events of the PMU
 #
-# For guests in replace mode without nmi_watchdog= on the command line. Debian's x86 kernels detect hard
-# lockups by a perf event. They try to open it only at boot, when there is no PMU. Debian's arm64
+# For guests without nmi_watchdog= on the command line. Debian's x86 kernels detect hard lockups by a
+# perf event. They try to open it only at boot: in replace mode there is no PMU then. Debian's arm64
 # kernels have no such detector (6.1), or CPUs that watch one another (buddy).
 # shellcheck source=../../../lib/guest.sh
 . /corepmu/tests/guest.sh
 
 sysctl=/proc/sys/kernel
 
-by_perf() { [ "$VENDOR" != arm ]; }
+needs_a_counter() { [ "$VENDOR" != arm ]; }
 
 detector_is_as_booted()
 {
-	wanted=0
-	by_perf || case $(uname -r) in 6.1.*) ;; *) wanted=1 ;; esac
+	wanted=1
+	case $VENDOR-$(uname -r) in arm-6.1.*) wanted=0 ;; esac
+	needs_a_counter && [ -z "$BUILTIN" ] && wanted=0
 	expect_equal "kernel.nmi_watchdog" $wanted "$(cat $sysctl/nmi_watchdog)" || return 1
-	! by_perf || expect_says "the kernel's log" 'NMI watchdog: Perf NMI watchdog permanently disabled' \
-		"$(dmesg)"
+	! needs_a_counter || [ -n "$BUILTIN" ] ||
+		expect_says "the kernel's log" 'NMI watchdog: Perf NMI watchdog permanently disabled' \
+			"$(dmesg)"
 }
 
 cannot_be_enabled()
 {
-	by_perf || skip "the detector needs no counter"
+	needs_a_counter || skip "the detector needs no counter"
+	[ -z "$BUILTIN" ] || skip "the built-in driver gives it a counter at boot"
 	said=$( { echo 1 >$sysctl/nmi_watchdog; } 2>&1) && { echo "it was enabled"; return 1; }
 	expect_says "the write" 'ermission denied|nvalid|not supported|rror 524' "$said" &&
 		expect_equal "kernel.nmi_watchdog" 0 "$(cat $sysctl/nmi_watchdog)"
@@ -41,20 +44,43 @@ again() { echo 0 >"$1" && echo 1 >"$1"; }
 
 no_counter_is_taken()
 {
+	[ -z "$BUILTIN" ] || skip "the built-in driver counts no references"
 	expect_true "the detectors off and on" again $sysctl/watchdog &&
 		expect_equal "references" 0 "$(cat /sys/module/corepmu/refcnt)"
 }
 
+# Print how many samples perf record takes of a workload.
+samples()
+{
+	perf record -o /tmp/perf.data -e "$PMU/$INSTRUCTIONS/u" -c 100003 workload >/dev/null 2>&1
+	perf script -i /tmp/perf.data -F ip 2>/dev/null | wc -l
+}
+
+# The detector's counter is in use while the PMU counts and samples a workload.
+counts_and_samples()
+{
+	echo 0 >$sysctl/watchdog
+	alone=$(stat_count "$PMU/$INSTRUCTIONS/u" workload)
+	echo 1 >$sysctl/watchdog
+	expect_equal "instructions" "$alone" "$(stat_count "$PMU/$INSTRUCTIONS/u" workload)" || return 1
+	periods=$((alone / 100003))
+	expect_range "samples" $((periods - 1)) $((periods + 1)) "$(samples)" &&
+		expect_true "cycles beside the detectors" still_counts
+}
+
 reload()
 {
+	[ -z "$BUILTIN" ] || skip "the built-in driver stays"
 	rmmod corepmu && expect_true "the detectors off and on" again $sysctl/watchdog &&
 		insmod "$MODULE" && still_counts
 }
 
-plan 5
+plan 6
 check "the hard-lockup detector is in its state after boot" detector_is_as_booted
 check "the kernel refuses to enable a detector that needs a counter" cannot_be_enabled
 check "soft lockups are detected" soft_lockups_are_detected
 check "the detectors take no counter" no_counter_is_taken
+check "counts and samples are those without detectors" counts_and_samples
 check "unload, detectors off and on, load" reload
+rm -f /tmp/perf.data
 finish
