@@ -8,7 +8,9 @@
 #include <linux/cpumask.h>
 #include <linux/err.h>
 #include <linux/notifier.h>
+#include <linux/percpu.h>
 #include <linux/perf_event.h>
+#include <linux/preempt.h>
 #include <linux/reboot.h>
 
 #include <corepmu/module.h>
@@ -225,6 +227,30 @@ static void load_left_out(struct kunit *test)
 	}
 }
 
+/*
+ * Firmware may use a left-out counter. The NMI handler does not clear the status bit of that
+ * counter, and does not claim an NMI because of the bit.
+ */
+static void load_ignores_left_out(struct kunit *test)
+{
+	const struct testbed *testbed = testbed_by_name("intel-v4");
+	unsigned int unknown;
+	struct corepmu *pmu;
+
+	load_power_on(testbed, LIVELY, false);
+	per_cpu_ptr(&x86_model_state, cpumask_last(cpu_online_mask))->dead = BIT_ULL(3);
+	pmu = load(test, testbed);
+	preempt_disable();
+	unknown = testbed->ops->unknown();
+	this_cpu_write(x86_model_state.global_status, BIT_ULL(3));
+	x86_model_spurious_nmi();
+	KUNIT_EXPECT_EQ(test, testbed->ops->unknown(), unknown + 1);
+	KUNIT_EXPECT_EQ(test, this_cpu_read(x86_model_state.global_status), BIT_ULL(3));
+	this_cpu_write(x86_model_state.global_status, 0);
+	preempt_enable();
+	unload(testbed, pmu);
+}
+
 /* An event that only left-out counters could count is rejected. */
 static void load_left_out_event(struct kunit *test)
 {
@@ -428,6 +454,7 @@ static struct kunit_case load_cases[] = {
 	KUNIT_CASE(load_uses_no_missing_counters),
 	KUNIT_CASE(load_clears_released_counters),
 	KUNIT_CASE_SLOW(load_left_out),
+	KUNIT_CASE(load_ignores_left_out),
 	KUNIT_CASE(load_left_out_event),
 	KUNIT_CASE(load_writes_nothing_unreserved),
 	KUNIT_CASE(load_shutdown),
