@@ -58,7 +58,7 @@ struct pt_regs *corepmu_saved_user_regs(void)
  * event to shorten its period, hw.last_period is up to date already. A restart shows in
  * period_left, which drops to an eighth or less. IRQs off, or NMI.
  *
- * Return: the return value of perf_event_overflow()
+ * Return: as corepmu_emit()
  */
 noinline int corepmu_emit_with_frequency(struct perf_event *event, struct perf_sample_data *data,
 					 struct pt_regs *regs)

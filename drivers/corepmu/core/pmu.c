@@ -168,8 +168,8 @@ static void corepmu_disable(struct pmu *pmu)
 
 /*
  * Return the number of counts until the current period ends. A new period begins if period_left is
- * not positive: perf core has set it to 0 to change the period, or an event that does not sample
- * was stopped between the overflow of its counter and the interrupt.
+ * not positive. Either perf core has set period_left to 0, to change the period. Or an event that
+ * does not sample was stopped between the overflow of its counter and the interrupt.
  */
 static __always_inline s64 left_to_count(struct perf_event *event)
 {

@@ -178,7 +178,7 @@ static int narrow(const struct x86_desc *desc, struct perf_event *event,
 
 /**
  * struct members - what a new event finds in its group
- * @nr: number of members of this PMU, with a leader of another PMU: the event's position
+ * @nr: the event's position: the number of siblings of this PMU, and 1 for the leader
  * @named: the event or a member has an acr_mask
  * @others: a sibling belongs to another PMU
  */

@@ -16,9 +16,9 @@
  * icl_update_topdown_event() in arch/x86/events/intel/core.c does the same).
  *
  * With metrics_clear (CPUs with bit 19 of IA32_PERF_CAPABILITIES), RDPMC of PERF_METRICS in user
- * space clears both registers; read(2) does not count what such a read has cleared. The hardware
- * does not report a clear. The driver detects a clear if the slots register is below its value at
- * the last update, V. If the register has passed V again, the counts lack V slots.
+ * space clears both registers. read(2) does not count what RDPMC has cleared. The hardware does not
+ * report a clear. The driver detects a clear if the slots register is below its value at the last
+ * update, V. If the register has passed V again, the counts lack V slots.
  *
  * struct hw_perf_event has
  *

@@ -14,14 +14,14 @@
  * write of GLOBAL_CTRL. The driver ignores these counts: the event is stopped, and its next start
  * sets the counter.
  *
- * Before Ice Lake and Tremont the CPU may write a counter's record after the VM entry, to the same
- * linear address of the guest, although GLOBAL_CTRL has disabled the counter. So KVM also disables
- * PEBS there, and waits for the record (add_atomic_switch_msr()). The built-in driver does this
- * only with old microcode (pebs_no_isolation).
+ * Before Ice Lake and Tremont, a counter that GLOBAL_CTRL has disabled may still write its record
+ * after the VM entry: to the same linear address of the guest. So KVM also disables PEBS there, and
+ * waits for the record (add_atomic_switch_msr()). The built-in driver omits this on Skylake with
+ * newer microcode (pebs_no_isolation).
  *
- * Architectural LBR would record the guest: unlike legacy LBR, IA32_DEBUGCTL does not enable it,
- * and KVM does not use the controls that load and clear IA32_LBR_CTL (SDM volume 3, "VM-Entry
- * Controls" and "VM-Exit Controls"). So KVM also switches this register.
+ * Architectural LBR would record the guest. IA32_LBR_CTL enables it, not IA32_DEBUGCTL, which the
+ * VM entry loads. KVM does not use the controls that load and clear IA32_LBR_CTL (SDM volume 3,
+ * "VM-Entry Controls" and "VM-Exit Controls"). So KVM also switches this register.
  */
 #define pr_fmt(fmt) "corepmu: " fmt
 

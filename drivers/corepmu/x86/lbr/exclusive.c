@@ -17,10 +17,10 @@
  * the NMI handler of the built-in driver accesses the registers.
  *
  * On CPUs where branch records and Intel PT work together, this driver sets the kernel's
- * lbr_pt_coexist at load, or else with a counted event: as soon as no Intel PT event is open. The
- * kernel no longer counts Intel PT events then. The flag stays set at unload: otherwise the kernel
- * would subtract open, uncounted events at their close. Without BTF, Intel PT and branch records
- * exclude each other on all CPUs.
+ * lbr_pt_coexist at load. If an Intel PT event is open at load, the driver sets the flag with the
+ * first event that it can count. The kernel no longer counts Intel PT events then. The flag stays
+ * set at unload: otherwise the kernel would subtract open, uncounted events at their close. Without
+ * BTF, Intel PT and branch records exclude each other on all CPUs.
  */
 #define pr_fmt(fmt) "corepmu: " fmt
 

@@ -249,8 +249,8 @@ static void set_latency(struct x86_pebs *p)
 }
 
 /*
- * Set the mode, unless the buffer has records, the reset values of @counters, and the threshold:
- * without large PEBS, a record of @smallest bytes reaches it.
+ * Set the reset values of @counters, and the threshold: without large PEBS, one record of @smallest
+ * bytes reaches the threshold. If the buffer is empty, choose the mode before.
  */
 static void set_buffer(struct corepmu_cpu *cpuc, struct x86_ds *ds, u64 counters, size_t smallest)
 {
