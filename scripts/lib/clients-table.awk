@@ -5,8 +5,8 @@
 # drivers, the built-in one first. Rows with a defect end with an arrow, and the status is 1: a
 # test that the built-in driver passes and another driver does not, or that is missing there, or
 # a suite that did not end with any driver. A test that a driver skips "by design" is no defect.
-# A row that the built-in driver fails compares nothing: the last lines count such rows, and name each
-# client without a row that the built-in driver passes.
+# A row that the built-in driver fails compares nothing. The last lines count such rows, and name
+# each client without a row that the built-in driver passes.
 #
 # A line "# figure TOLERANCE NUMBER NAME" is a row, too: the number must be that of the built-in
 # driver, up to TOLERANCE percent.

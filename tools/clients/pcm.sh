@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
 #
-# Intel's pcm: a group of each CPU that fixed counters lead, with raw events whose config has bit 63,
-# and topdown metrics if the PMU cpu has them.
+# Intel's pcm opens a group on each CPU: first events of fixed counters, then raw events with bit 63
+# of config set. If the PMU cpu has topdown metrics, pcm opens them too.
 
 # shellcheck source=../lib/guest.sh
 . /corepmu/tests/guest.sh

@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: GPL-2.0
 #
 # Options of perf record and perf stat that ask perf_event_open(2) for more: a ring buffer that is
-# overwritten, events that start and stop on request, the user's registers and stack, addresses and
-# page sizes, another clock. None of them changes how often an event with a fixed period samples.
+# overwritten, events that start and stop on request, another clock. Samples may also have the
+# user's registers and stack, addresses and page sizes. None of these options changes how often an
+# event with a fixed period samples.
 
 # shellcheck source=../lib/guest.sh
 . /corepmu/tests/guest.sh

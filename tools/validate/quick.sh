@@ -35,7 +35,7 @@ held()
 	return "$ret"
 }
 
-# The kernel lowers its maximum where samples take long.
+# The kernel lowers its maximum rate if samples take long.
 throttled()
 {
 	sample_rate 1000

@@ -4,8 +4,9 @@
 # pmu-validate as the suites validate and validate-atom of tools/testing, on corepmu's PMU or on the
 # built-in driver's. A guest can select checks by corepmu_test.validate=WORD,... on the kernel's
 # command line. The word "basic" selects a check or two of each area. The word "long" selects the
-# check of more than 2^32 counts, which takes minutes; "all" adds it to all others. The word "uncounted" selects checks that pass
-# on a PMU whose instructions count 0. Any other word selects the area of this name.
+# check of more than 2^32 counts, which takes minutes. The word "all" selects every check, this one
+# too. The word "uncounted" selects checks that pass on a PMU whose instructions count 0. Any other
+# word selects the area of this name.
 
 set --
 for area in $(sed -n 's/.*corepmu_test\.validate=\([a-z,]*\).*/\1/p' /proc/cmdline | tr , ' '); do

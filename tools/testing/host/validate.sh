@@ -379,10 +379,10 @@ measured_bounds()
 		)" "$("$work/measured")"
 }
 
-# A clock that counts instructions, and a PMU that first counts a loop exactly, then 3 too few; then a
-# CPU of 1 GHz that executes the known loop at the pace of such a clock. Groups
-# of up to four events count. Groups of five and six run for a part of the loop. Larger groups never run:
-# their leader counts 1000 failed attempts to schedule them.
+# A clock that counts instructions, and a PMU that first counts a loop exactly, then 3 too few. At
+# the end a CPU of 1 GHz, which executes the known loop, but not slow_loop(), at the pace of such a
+# clock. Groups of up to four events count. Groups of five and six run for a part of the loop.
+# Larger groups never run: their leader counts 1000 failed attempts to schedule them.
 cat >"$work/exact.c" <<'EOT'
 #include <fcntl.h>
 #include <time.h>

@@ -112,7 +112,7 @@ static void judge_anew(const struct check *check, struct outcome *outcome)
 	run_check(check, outcome);
 	if (outcome->result != FAIL || outcome->cut || signal_caught())
 		return;
-	/* The kernel lowers the rate of samples if they take long. */
+	/* The kernel may have lowered the rate of samples during the check. */
 	if (!may_run(check, outcome))
 		return;
 	outcome->because = find_cause(check, outcome);

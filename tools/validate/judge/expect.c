@@ -65,7 +65,7 @@ bool expect_samples(const char *what, u64 count, u64 period, u64 fewer, u64 more
 	       expect_range(what, less(ended, fewer), ended + more, got);
 }
 
-/* One function for all numbers of iterations: a copy for 1 would have other instructions. */
+/* noipa: a copy that the compiler specialises for 1 would have other instructions. */
 static __attribute__((noipa)) u64 count_five(int fd, unsigned long iterations)
 {
 	int i;

@@ -257,8 +257,8 @@ void run_check(const struct check *check, struct outcome *outcome)
 }
 
 /*
- * Samples that checks take between two ticks, at least: below this rate perf core throttles their
- * events, with any driver.
+ * Lowest permitted rate at which checks of samples run. They take 25 or more samples between two
+ * ticks: at a lower rate perf core throttles their events, with any driver.
  */
 #define LEAST_RATE	(25 * MAX_HZ)
 

@@ -150,7 +150,7 @@ int load_program(int number);
 /* Return the tolerance of a count of instructions. */
 u64 count_slack(u64 count);
 bool expect_count(const char *what, u64 want, u64 got);
-/* Return the least of twenty counts of the loop: interrupts, or a host, add to some. */
+/* Return the least of twenty counts of the loop: interrupts and the host add to some of them. */
 u64 least_count(int fd, unsigned long iterations);
 /* Expect @got to differ from @measured by at most @off. */
 bool expect_near(const char *what, u64 measured, u64 off, u64 got);
@@ -178,9 +178,9 @@ int usable_cpus(int *cpus, int max);
 /* Expect the PMU to count correctly after a check. */
 void expect_sane(void);
 
-/* Name under which this program executes exec_again() alone, with the number of times */
+/* argv[0] of a run of this program that only calls exec_again(); argv[1] is @times + 1. */
 #define EXEC_AGAIN	"pmu-validate-again"
-/* Run a loop, and execute this program @times times, at most 9, each of which does the same. */
+/* Run a loop. If @times, execute this program, which does the same with @times - 1. Maximum: 9. */
 void __attribute__((noreturn)) exec_again(unsigned int times);
 
 /* Check whether a kernel that is locked down refuses interrupted registers to all events. */

@@ -3,9 +3,9 @@
  * readers.c - counts that PAPI computes from an event's page
  *
  * perf_event_open(2) and <linux/perf_event.h> define a count as the page's offset plus the
- * counter's value, sign-extended from pmc_width bits: pmu-validate has these reads. PAPI also
- * sign-extends the offset before it adds the two (mmap_read_self() in its perf_event component). So
- * PAPI is right while the offset is a positive number of pmc_width bits.
+ * counter's value, sign-extended from pmc_width bits. pmu-validate checks this formula. PAPI
+ * also sign-extends the offset before it adds the two (mmap_read_self() in its perf_event
+ * component). So PAPI is right while the offset is a positive number of pmc_width bits.
  *
  * For the exact lane and the smp lane: read(2) before and after bounds each count.
  */
@@ -92,7 +92,7 @@ static void restart(struct reader *reader)
 	event_enable(reader->fd);
 }
 
-/* Leave the event alone, restart it, have it scheduled out, reset it, or move it. */
+/* Each bit of @round stands for a disturbance: a sleep, a restart, a reset, a move. */
 static void disturb(struct reader *reader, unsigned int round)
 {
 	if (round & 4)
@@ -105,7 +105,7 @@ static void disturb(struct reader *reader, unsigned int round)
 		run_on(round / 16 % sysconf(_SC_NPROCESSORS_ONLN));
 }
 
-/* Disturb a running event ROUNDS times for each way, and read it after each. */
+/* Disturb a running event, and read it, 6 * ROUNDS times. */
 static void after_each(u64 config, u64 config1)
 {
 	struct reader reader;

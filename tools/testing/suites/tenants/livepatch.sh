@@ -3,8 +3,8 @@
 #
 # livepatch - the PMU counts and samples while a live patch replaces functions of perf core
 #
-# The module patch-perf of tools/testing/kmods replaces functions that PMU drivers call, some of them
-# from their overflow handlers.
+# The module patch-perf of tools/testing/kmods replaces functions that PMU drivers call. Overflow
+# handlers call some of them.
 # shellcheck source=../../../lib/guest.sh
 . /corepmu/tests/guest.sh
 

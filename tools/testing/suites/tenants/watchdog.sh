@@ -3,9 +3,9 @@
 #
 # watchdog - the kernel's lockup detectors beside events of the PMU
 #
-# For guests without nmi_watchdog= on the command line. Debian's x86 kernels detect hard lockups by a
-# perf event. They try to open it only at boot: in replace mode there is no PMU then. Debian's arm64
-# kernels have no such detector (6.1), or CPUs that watch one another (buddy).
+# For guests without nmi_watchdog= on the command line. Debian's x86 kernels detect hard lockups by
+# a perf event, which they try to open only at boot. In replace mode no PMU exists at boot. Debian's
+# arm64 kernels have no such detector (6.1), or CPUs that watch one another (buddy).
 # shellcheck source=../../../lib/guest.sh
 . /corepmu/tests/guest.sh
 
@@ -56,7 +56,7 @@ samples()
 	perf script -i /tmp/perf.data -F ip 2>/dev/null | wc -l
 }
 
-# The detector's counter is in use while the PMU counts and samples a workload.
+# Compare with the detectors off and on. With the built-in driver on x86 the detector has a counter.
 counts_and_samples()
 {
 	echo 0 >$sysctl/watchdog

@@ -56,7 +56,7 @@ static bool gets_counter(struct perf_event_attr attr)
 	return times.running;
 }
 
-/* Cycles may have a counter of their own, which an event that is pinned keeps. */
+/* Cycles may have a counter of their own. A pinned event takes it: judge the other counters. */
 static void cycles_elsewhere(void)
 {
 	struct perf_event_attr attr;
@@ -355,7 +355,7 @@ static int open_widest(void (*init)(struct perf_event_attr *attr))
 	return fd < 0 ? event_open(&attr, -1, pmu.cpu, -1, 0) : fd;
 }
 
-/* One function for all numbers of iterations: a copy for 1 would have other instructions. */
+/* noipa: a copy that the compiler specialises for 1 would have other instructions. */
 static __attribute__((noipa)) void count_group(int leader, unsigned long iterations)
 {
 	ioctl(leader, PERF_EVENT_IOC_RESET, PERF_IOC_FLAG_GROUP);
@@ -390,7 +390,7 @@ static void beyond_32_bits(void)
 		expect_true("an event of a CPU opens", fds[i] >= 0);
 	}
 	nr = i;
-	/* Of two events of cycles, one may have a counter of its own. */
+	/* Two events of cycles: cycles may have a counter of their own, which only one can have. */
 	for (i = 0; i < nr_own; i++) {
 		attr = i ? pmu.cycles : pmu.instructions;
 		attr.disabled = !i;

@@ -54,8 +54,8 @@ static void at_rest(void)
  * Return the tolerance of times of the page. The kernel's clock is local_clock(); the page computes
  * time from the CPU's time counter. If that counter is stable, the page has time_zero, and the two
  * clocks differ only by the rounding of time_mult. Otherwise local_clock() follows another clock
- * within a tick (kernel/sched/clock.c), which is at most 10 ms. If the clock counts instructions,
- * both clocks are that one.
+ * within a tick (kernel/sched/clock.c), which is at most 10 ms. In an emulator whose clock counts
+ * instructions, both clocks show its time: only the rounding remains.
  */
 static u64 clock_slack(const struct perf_event_mmap_page *page, u64 time)
 {
@@ -110,7 +110,7 @@ static bool open_readable(struct reader *reader, struct perf_event_attr *attr)
 	int fd;
 
 	*reader = (struct reader) { .fd = -1 };
-	/* x86's PMUs permit the access by a file of their own. */
+	/* On x86 the PMU's file rdpmc permits the access. */
 	snprintf(path, sizeof(path), "/sys/bus/event_source/devices/%s/rdpmc", pmu.name ?: "cpu");
 	allowed = read_number(path) > 0;
 	if (!read_number(USER_ACCESS) && change_number(USER_ACCESS, 1)) {

@@ -70,7 +70,7 @@ static unsigned long listed_records(void)
 	char path[256], text[64] = "";
 	const char *name = pmu.name ?: "cpu";
 
-	/* AMD's Branch Sampling samples one event alone, which has this name. */
+	/* AMD's Branch Sampling (BRS) has branch records only for the event of this name. */
 	snprintf(path, sizeof(path), "/sys/bus/event_source/devices/%s/events/branch-brs", name);
 	if (!access(path, F_OK))
 		return 0;

@@ -376,7 +376,7 @@ static void same_instructions(void)
 	slack = (pmu.exact ? arch_group_slack() : BETWEEN) * (2 * STOPS + first / PERIOD);
 	ring_drain(&ring, &attr, &sum);
 	if (sum.throttles) {
-		/* On older kernels the leader stops alone. */
+		/* Before Linux 6.16 perf core stops the leader alone, and the members count on. */
 		ktap_skip("the kernel throttles the leader");
 	} else {
 		expect_range("instructions of the leader", STOPS * LOOP / 100, 1000 * LOOP, first);

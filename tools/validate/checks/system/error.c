@@ -151,7 +151,7 @@ static void opens(void)
 			continue;
 		fd = event_open(&attr, c->pid, c->cpu ?: pmu.cpu,
 				c->group == NO_EVENT ? no_event : c->group, c->flags);
-		/* The kernel may ask for the permission before it looks at the registers. */
+		/* A kernel that is locked down may check the permission before the registers. */
 		expect_eq(c->what, locked && attr.sample_regs_intr && fd == -EPERM ? fd : -c->error,
 			  fd);
 		if (fd >= 0)

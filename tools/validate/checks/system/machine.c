@@ -165,7 +165,7 @@ static void *open_and_close(void *of_cpu)
 
 static void many_threads(void)
 {
-	/* Events of a CPU get counters first: one is left for a thread there. */
+	/* Perf core schedules a CPU's events first: leave a counter to the thread's own event. */
 	bool wide = (pmu.has & NEED_CPU_WIDE) && pmu.group > 2;
 	bool of_cpu[8] = { wide, wide };
 	pthread_t threads[8];

@@ -16,7 +16,7 @@
 
 #define MAX_CPUS	8
 #define PERIOD		200000
-/* A period with many overflows in the time in which other events open and close */
+/* So short that an event overflows many times while other events open and close */
 #define SHORT_PERIOD	10000
 
 /* Properties of an event */
@@ -82,7 +82,7 @@ static u64 least_of(u64 instructions, unsigned int how)
 	return how & CYCLES ? instructions / 20 : instructions;
 }
 
-/* Expect each CPU to count after a race: its tasks if that is permitted, otherwise this task. */
+/* Expect each CPU to count after a race, by an event of the CPU if permitted, else of this task. */
 static void expect_each_cpu_counts(void)
 {
 	pid_t pid = pmu.has & NEED_CPU_WIDE ? -1 : 0;
