@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0
 #
 # cpuid 20230120 (Debian 12: cpuid 20230120-1) says that Intel CPUs before Ice Lake lack their fixed counters of
-# instructions, cycles and reference cycles. It says the same of KVM guests, whose PMU has version 2. No warning
-# is printed:
+# instructions, cycles and reference cycles. cpuid says the same of KVM guests with a PMU of version 2, and
+# prints no warning:
 #
 # - Leaf 0xa of a Skylake CPU, which has three fixed counters, becomes "fixed counter 0 supported = false", and the
 #   same for 1 and 2. Some lines below "number of contiguous fixed counters = 0x3" is right.

@@ -52,7 +52,7 @@ __asm__(".text; .skip 0x40000; .previous");
 
 static long pid;
 
-/* Take signals of the timer, which are samples of the instruction behind this one. */
+/* Take signals of the timer, which are samples of the instruction after the system call. */
 #define SAMPLE(ticks)	do {								\
 		for (long tick = 0; tick < (ticks); tick++) {				\
 			long result = SYS_tgkill;					\

@@ -8,10 +8,10 @@
 #   value. Here 15 reads are 35, and ten reads of 10 bytes are also reads of 1000 bytes or more.
 # - syscount drops a process's name from the first space on: "Web Content" and "Web Extensions" are one process,
 #   "Web". With -v the column PID has "Content" and "Extensions".
-# - syscount ./editor | cat counts the processes of the last perf.data in the folder, not the editor. The new data are
-#   in front of the table.
+# - syscount ./editor | cat counts the processes of the last perf.data in the folder, not the editor. The output has
+#   the new data before the table.
 #
-# Cause: perf-stat-hist writes the filter, " && " and the limits of the bucket behind each other, without parentheses;
+# Cause: perf-stat-hist writes the filter, " && " and the limits of the bucket one after another, without parentheses;
 # && binds more tightly than ||. syscount lets awk divide the lines of perf script --fields comm,pid at spaces. perf
 # record writes its data to a standard output that is a pipe, and perf script then reads an old perf.data.
 # The man pages restrict neither filters nor names nor output. The filter '(fd == 3 || fd == 4)' is right.

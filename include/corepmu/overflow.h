@@ -115,14 +115,14 @@ static inline bool corepmu_stays_stopped(const struct perf_event *event)
  * @data: the sample
  * @regs: the registers that the sample shows
  *
- * From Linux 6.16 on perf core throttles a whole group: it marks each event (MAX_INTERRUPTS in
- * hw.interrupts), and then stops it. The stop of a precise event may emit its records. Then
- * perf_event_overflow() counts an interrupt, which replaces the mark by 0 or 1. A tick starts the
- * group again only if the leader is marked (perf_adjust_freq_unthr_events() in
+ * From Linux 6.16 on perf core throttles a whole group: perf core marks each event (MAX_INTERRUPTS
+ * in hw.interrupts), and then stops the event. The stop of a precise event may emit its records.
+ * Then perf_event_overflow() counts an interrupt, which replaces the mark by 0 or 1. A tick starts
+ * the group again only if the leader is marked (perf_adjust_freq_unthr_events() in
  * kernel/events/core.c). So this function keeps the mark.
  *
- * A marked event may still count: perf core throttled it while the driver started it or set its
- * counter. The next sample of such an event stops it. IRQs off, or NMI.
+ * A marked event may still count: perf core throttled the event while the driver was starting it or
+ * setting its counter. The next sample of such an event stops it. IRQs off, or NMI.
  *
  * Return: true if the caller must stop the event
  */

@@ -149,7 +149,7 @@ static inline bool corepmu_has_interrupt(const struct corepmu *pmu)
 	return !(pmu->capabilities & PERF_PMU_CAP_NO_INTERRUPT);
 }
 
-/* Types of the static calls; there are no such functions */
+/* Declared only as types of the static calls: no such functions exist. */
 void corepmu_backend_cpu(struct corepmu_cpu *cpuc);
 void corepmu_backend_event(struct corepmu_cpu *cpuc, struct perf_event *event);
 void corepmu_backend_write(struct corepmu_cpu *cpuc, struct hw_perf_event *hwc, u64 value);

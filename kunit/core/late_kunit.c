@@ -82,7 +82,7 @@ static void late_moves_throttled(struct kunit *test)
 	move_stopped(test, throttle);
 }
 
-/* The same if the late sample is the last one that PERF_EVENT_IOC_REFRESH allows */
+/* The late sample is the last one that PERF_EVENT_IOC_REFRESH allows: the event stays stopped. */
 static void late_moves_at_limit(struct kunit *test)
 {
 	move_stopped(test, reach_limit);
@@ -114,7 +114,7 @@ static void power_up_stopped(struct kunit *test,
 	KUNIT_EXPECT_EQ(test, fixture_read(event), 2000);
 }
 
-/* The same for an event that is stopped because its CPU powers down */
+/* The stop at power-down emits the late sample: a throttled event stays stopped at power-up. */
 static void late_powers_up_throttled(struct kunit *test)
 {
 	power_up_stopped(test, throttle);

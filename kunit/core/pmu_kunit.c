@@ -347,7 +347,7 @@ static void pmu_groups(struct kunit *test)
 	member = fixture_alloc(b, &attr);
 	member->group_leader = leader;
 	KUNIT_EXPECT_EQ(test, fixture_init_event(member), -EINVAL);
-	/* A child of such a group, whose members were disabled at open: fork(2) must not fail. */
+	/* A child is accepted: its parent may have been disabled at open. fork(2) must not fail. */
 	member->parent = leader;
 	KUNIT_EXPECT_EQ(test, fixture_init_event(member), 0);
 	member->parent = NULL;

@@ -265,8 +265,8 @@ load_kernel() {
 		die -2 "KERNEL=$1 is not known; choose one of: $(all_kernels | xargs)."
 }
 
-# kernel_release KERNEL: print the Debian release that has this kernel of the architecture. Call load_arch and
-# load_kernel before.
+# kernel_release KERNEL: print the Debian release that has this kernel series for the architecture.
+# Call load_arch and load_kernel before.
 kernel_release() {
 	echo "${A[release_$1]:-${A[release]:-${K[release]}}}"
 }

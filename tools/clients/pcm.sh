@@ -8,7 +8,7 @@
 . /corepmu/tests/guest.sh
 
 echo -1 >/proc/sys/kernel/perf_event_paranoid
-# Without MSRs pcm opens events.
+# PCM_NO_MSR: pcm opens events of perf, and does not access MSRs.
 export PCM_NO_MSR=1 PCM_KEEP_NMI_WATCHDOG=1
 export ROUNDS=5000
 
@@ -28,7 +28,8 @@ program()
 		{ cat /tmp/said /tmp/out; return 1; }
 }
 
-# A line has a number of each event and CPU. pcm-raw would start a program before its events.
+# A line of pcm-raw has a number for each event and CPU. pcm-raw would start a program before it
+# opens its events: start the workload here instead.
 raw_events()
 {
 	until_told

@@ -4,10 +4,10 @@
 # pmu-validate as the suites validate and validate-atom of tools/testing, on corepmu's PMU or on the
 # built-in driver's. A guest can select checks by corepmu_test.validate=WORD,... on the kernel's
 # command line. The word "basic" selects a check or two of each area. The word "long" selects the
-# check of more than 2^32 counts, which takes minutes. The word "all" selects every check, this one
-# too. The word "uncounted" selects checks that pass on a PMU whose instructions count 0. With the
-# word "user" a user without privileges runs the checks. Any other word selects the area of this
-# name.
+# check of more than 2^32 counts, which takes minutes. The word "all" selects every check, also
+# that long one. The word "uncounted" selects checks that pass on a PMU whose instructions count 0.
+# With the word "user" a user without privileges runs the checks. Any other word selects the area of
+# this name.
 
 set --
 judge="pmu-validate --disrupt"

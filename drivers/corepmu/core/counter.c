@@ -41,7 +41,8 @@ noinline void corepmu_counter_set(struct corepmu_cpu *cpuc, struct perf_event *e
  *
  * An earlier overflow's NMI may come late, between the writes of prev_count and of the counter.
  * So this function marks the event as stopped meanwhile: the late NMI leaves the event alone. If
- * perf core throttles the event then, the event counts until its next sample: corepmu_emit().
+ * perf core throttles the event meanwhile, the event counts until its next sample: see
+ * corepmu_emit().
  */
 static void overflow_soon(struct corepmu_cpu *cpuc, struct perf_event *event)
 {

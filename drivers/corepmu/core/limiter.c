@@ -6,7 +6,7 @@
  * may raise that limit or remove it; the limiter remains. It judges windows of 10 ms. If overflows
  * took too much of a window, it throttles the events that interrupt most: their counters are set to
  * overflow after min_left counts at least. Counts stay exact, and other events keep their periods
- * until min_left reaches LIMITER_ALL_LEFT. Parts of a window that overflows took:
+ * until min_left reaches LIMITER_ALL_LEFT. The limits are parts of a window that overflows took:
  *
  *   min_left                            throttles   min_left        min_left is
  *                                       above       doubles above   halved below

@@ -70,7 +70,7 @@ static __always_inline void x86_write_msr_inline(u32 msr, u64 value)
 	barrier();
 }
 
-/* Check whether the tracepoint of MSR writes is in use, which x86_write_msr_untraced() lacks. */
+/* Check whether MSR writes are traced: x86_write_msr_untraced() lacks the tracepoint. */
 static __always_inline bool x86_msr_writes_are_traced(void)
 {
 	return tracepoint_enabled(write_msr);

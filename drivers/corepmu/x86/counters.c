@@ -71,9 +71,7 @@ static void write_fixed(struct corepmu_cpu *cpuc, int idx, u64 bits)
 	} while (READ_ONCE(cpuc->shared_select) != ctrl);
 }
 
-/*
- * Return the counter that has the event's value: of two merged counters (amd/core.c), the even one.
- */
+/* Return the counter that has the event's value: the even one of a merged pair (amd/core.c). */
 static int value_counter(const struct hw_perf_event *hwc)
 {
 	return unlikely(hwc->flags & COREPMU_EVENT_PAIR) ? hwc->idx - 1 : hwc->idx;
@@ -117,7 +115,7 @@ static noinline void enable_global_otherwise(struct corepmu_cpu *cpuc)
 	} while (unlikely(READ_ONCE(cpuc->active) != active));
 }
 
-/* The usual start calls no function, so that it saves no registers. */
+/* In the usual case x86_enable_global() calls no function, and so saves no registers. */
 static void x86_enable_global(struct corepmu_cpu *cpuc)
 {
 	const struct x86_desc *desc = to_x86(cpuc->pmu);
@@ -144,7 +142,7 @@ static bool is_trusted(const struct corepmu_cpu *cpuc, int idx)
 	return cpuc->trusted & BIT_ULL(idx);
 }
 
-/* Nehalem: check whether other software has changed the selection: then a workaround is needed. */
+/* Check whether other software has changed the selection: Nehalem needs a workaround then. */
 static bool holds_another(const struct x86_desc *desc, int idx, u64 select)
 {
 	return x86_read_msr(desc->select_msr + idx) != select;

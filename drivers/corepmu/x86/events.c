@@ -253,7 +253,7 @@ static bool uses_all_configs(const struct x86_desc *desc, const struct perf_even
 	       x86_topdown_clears(desc, attr, config);
 }
 
-/* Check for registers in samples that the CPU, or this driver, cannot give. */
+/* Reject registers that samples of this CPU, or of this driver, cannot have. */
 static int check_sample_regs(const struct x86_desc *desc, const struct perf_event_attr *attr)
 {
 	/* Only some PEBS records have XMM registers; an interrupt's registers never do. */

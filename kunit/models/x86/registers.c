@@ -39,7 +39,7 @@ bool x86_model_no_apic;
 bool x86_model_xen_pv;
 /* Accesses to the counters' MSRs fault, although CPUID reports the counters. */
 bool x86_model_no_msrs;
-/* Number of writes by x86_write_msr_safe() whose task may be on another CPU for the next access */
+/* Number of x86_write_msr_safe() calls with IRQs on: the next access may be on another CPU. */
 unsigned int x86_model_migratable;
 /* The kernel has no handler for interrupts of Intel PT. */
 bool x86_model_no_trace;

@@ -177,8 +177,8 @@ static int narrow(const struct x86_desc *desc, struct perf_event *event,
 }
 
 /**
- * struct members - what a new event finds in its group
- * @nr: the event's position: the number of siblings of this PMU, and 1 for the leader
+ * struct members - the group that a new event joins
+ * @nr: the event's position: 0 for the leader, else the number of this PMU's siblings plus 1
  * @named: the event or a member has an acr_mask
  * @others: a sibling belongs to another PMU
  */

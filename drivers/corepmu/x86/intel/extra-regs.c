@@ -336,7 +336,7 @@ int intel_refuse_extra_reg(const struct x86_desc *desc, u64 config)
  * @desc: the PMU description
  * @config: event code
  *
- * Return: true if it does, even if the register is hidden by a hypervisor
+ * Return: true if the event does, even if a hypervisor hides the register
  */
 bool intel_event_needs_extra_reg(const struct x86_desc *desc, u64 config)
 {
@@ -348,7 +348,7 @@ bool intel_event_needs_extra_reg(const struct x86_desc *desc, u64 config)
  * @desc: the PMU description
  * @msr: the extra register, as MSR_OFFCORE_RSP_0
  *
- * Return: true if it has, even if the register is hidden by a hypervisor
+ * Return: true if an event uses the register, even if a hypervisor hides it
  */
 bool intel_uarch_has_extra_reg(const struct x86_desc *desc, u32 msr)
 {

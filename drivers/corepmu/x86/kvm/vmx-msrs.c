@@ -14,14 +14,16 @@
  * write of GLOBAL_CTRL. The driver ignores these counts: the event is stopped, and its next start
  * sets the counter.
  *
- * Before Ice Lake and Tremont, a counter that GLOBAL_CTRL has disabled may still write its record
- * after the VM entry: to the same linear address of the guest. So KVM also disables PEBS there, and
- * waits for the record (add_atomic_switch_msr()). The built-in driver omits this on Skylake with
- * newer microcode (pebs_no_isolation).
+ * Before Ice Lake and Tremont, the record of a counter that GLOBAL_CTRL has disabled may still be
+ * written after the VM entry. The record then goes to the guest's memory, at the same linear
+ * address. So on these CPUs KVM also disables PEBS, and waits for the record
+ * (add_atomic_switch_msr()). The built-in driver omits this on Skylake with newer microcode
+ * (pebs_no_isolation).
  *
- * Architectural LBR would record the guest. IA32_LBR_CTL enables it, not IA32_DEBUGCTL, which the
- * VM entry loads. KVM does not use the controls that load and clear IA32_LBR_CTL (SDM volume 3,
- * "VM-Entry Controls" and "VM-Exit Controls"). So KVM also switches this register.
+ * Architectural LBR would record the guest's branches: the VM entry loads IA32_DEBUGCTL, but
+ * IA32_LBR_CTL enables the recording. KVM does not use the controls that load and clear
+ * IA32_LBR_CTL (SDM volume 3, "VM-Entry Controls" and "VM-Exit Controls"). So KVM also switches
+ * IA32_LBR_CTL.
  */
 #define pr_fmt(fmt) "corepmu: " fmt
 
@@ -42,7 +44,7 @@
 #include "../pebs/precise.h"
 #include "../x86.h"
 
-/* GLOBAL_CTRL, IA32_PEBS_ENABLE if @switches_pebs, IA32_LBR_CTL if @switches_lbr */
+/* KVM's list: GLOBAL_CTRL, IA32_PEBS_ENABLE if switches_pebs, IA32_LBR_CTL if switches_lbr */
 static DEFINE_PER_CPU(struct perf_guest_switch_msr [3], switched_msrs);
 static bool switches_pebs, switches_lbr;
 static struct corepmu_claimed_call guest_msrs;
@@ -108,7 +110,8 @@ bool __corepmu_init x86_vmx_msrs_init(const struct x86_desc *desc)
  * x86_vmx_msrs_exit() - undo x86_vmx_msrs_init()
  *
  * A vCPU that has not run since the last event was closed still loads old values. No counter
- * counts then, since no event selection is enabled, and nobody reads the LBR. Process context.
+ * counts then, since no event selection is enabled. The LBR may record, but no event reads its
+ * records. Process context.
  */
 void x86_vmx_msrs_exit(void)
 {

@@ -17,10 +17,10 @@
  * the NMI handler of the built-in driver accesses the registers.
  *
  * On CPUs where branch records and Intel PT work together, this driver sets the kernel's
- * lbr_pt_coexist at load. If an Intel PT event is open at load, the driver sets the flag with the
- * first event that it can count. The kernel no longer counts Intel PT events then. The flag stays
- * set at unload: otherwise the kernel would subtract open, uncounted events at their close. Without
- * BTF, Intel PT and branch records exclude each other on all CPUs.
+ * lbr_pt_coexist at load. If an event of Intel PT or intel_bts is open at load, the driver sets the
+ * flag with the first event that the driver can count. The kernel no longer counts Intel PT events
+ * then. The flag stays set at unload: otherwise the kernel would subtract open, uncounted events at
+ * their close. Without BTF, Intel PT and branch records exclude each other on all CPUs.
  */
 #define pr_fmt(fmt) "corepmu: " fmt
 
@@ -120,6 +120,7 @@ void __corepmu_init x86_exclusive_init(const struct x86_desc *desc)
 		  corepmu_find_symbol("intel_pebs_init");
 	if (intel_lbr_pt_coexist(desc->uarch))
 		pt_coexists = x86_pmu_member("lbr_pt_coexist", sizeof(*pt_coexists));
+	/* Set the flag now, unless an event of Intel PT or intel_bts is open. */
 	if (pt_coexists && !count_event())
 		x86_exclusive_close();
 }

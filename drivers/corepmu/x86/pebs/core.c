@@ -250,7 +250,8 @@ static void set_latency(struct x86_pebs *p)
 
 /*
  * Set the reset values of @counters, and the threshold: without large PEBS, one record of @smallest
- * bytes reaches the threshold. If the buffer is empty, choose the mode before.
+ * bytes reaches the threshold. Records must be counted in the mode in which they were written. So
+ * choose a mode only while the buffer is empty.
  */
 static void set_buffer(struct corepmu_cpu *cpuc, struct x86_ds *ds, u64 counters, size_t smallest)
 {
@@ -484,7 +485,7 @@ static bool drain(struct corepmu_cpu *cpuc, struct pt_regs *regs, bool interrupt
 
 static bool pebs_drain(struct corepmu_cpu *cpuc, struct pt_regs *regs)
 {
-	/* Substitute registers, of the kernel, with sp 0. Nothing writes them. */
+	/* Registers of the kernel with sp 0, for callers without any. Nothing writes no_regs. */
 	static struct pt_regs no_regs;
 
 	return drain(cpuc, regs ?: &no_regs, false);

@@ -182,13 +182,13 @@ static unsigned long level_of(struct x86_pebs_sample *sample)
 	return (sample->shown.regs.flags & PERF_EFLAGS_EXACT) | user_mode(&sample->shown.regs);
 }
 
-/* No further batch: the samples are emitted one by one. */
+/* A value of @room: begin no further batch, emit samples one by one. */
 #define ONE_BY_ONE	(-1)
 
 /*
  * Emit a sample, in a batch if possible. @left: number of samples that a batch may still hold.
- * @room: number of samples that @batch still has room for; 0: try to begin a batch. Return the new
- * @room. If the ring buffer has no room for a batch, the sample is lost.
+ * @room: number of samples that @batch still has room for; 0: try to begin a batch; or ONE_BY_ONE.
+ * Return the new @room. If the ring buffer has no room for a batch, the sample is lost.
  */
 static int emit_in_batch(struct corepmu_cpu *cpuc, struct perf_event *event,
 			 struct x86_pebs_sample *sample, unsigned int left,

@@ -121,7 +121,7 @@ static u64 most_precise(const struct x86_desc *desc, u64 config, u64 counters)
 /*
  * On Goldmont Plus all events support PEBS (PMU_FL_PEBS_ALL and glp_get_event_constraints() in
  * arch/x86/events/intel/core.c). On Skylake and Goldmont, events with a bit of MODIFIERS do not
- * ("Allow all events as PEBS with no flags"). The exception is ALL_CYCLES on Skylake.
+ * support PEBS ("Allow all events as PEBS with no flags"). The exception is ALL_CYCLES on Skylake.
  */
 static u64 basic_counters(const struct x86_desc *desc, unsigned int precise, u64 config,
 			  u64 counters)

@@ -80,7 +80,7 @@ static const struct open_case {
 	  OPEN(.config = 1ULL << 36 | ARCH_EVENT_INSTRUCTIONS) },
 	{ "the guest-only bit of config", EINVAL, 0,
 	  OPEN(.config = 1ULL << 41 | ARCH_EVENT_INSTRUCTIONS) },
-	{ "bit 62 of config, the highest that is looked at", EINVAL, 0,
+	{ "bit 62 of config; bit 63 is ignored", EINVAL, 0,
 	  OPEN(.config = 1ULL << 62 | ARCH_EVENT_INSTRUCTIONS) },
 	{ "an off-core response in config1", EINVAL, 0, OPEN(.config1 = 0x10001) },
 	{ "precise_ip of a counting event, without precise samples", EOPNOTSUPP,

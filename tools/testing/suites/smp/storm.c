@@ -257,8 +257,8 @@ static void calm_after_storm(void)
 /*
  * All events of a group overflow together, with @rate samples a second allowed. From Linux 6.16 on
  * perf core throttles the whole group in the sample of one event: the group goes on with the next
- * tick. On 6.12 no tick starts a throttled member again, only the leader. The events are of the
- * CPU: a task switch would start them again.
+ * tick. On 6.12 a tick starts a throttled leader again, but no throttled member. The events are of
+ * the CPU, since a task switch would start events of a task again.
  */
 static void throttle_group(const struct storm *storm, unsigned int rate)
 {

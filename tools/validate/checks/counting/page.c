@@ -261,8 +261,8 @@ static void reset(int fd, unsigned int round)
 }
 
 /*
- * Read an event after each @disturb(): each kind of event, and each with a counter of 64 bits
- * (format long), if the PMU has it.
+ * For each kind of event, read an event after each @disturb(). If the PMU has the format long, also
+ * read events that request a counter of 64 bits.
  */
 static void read_each_kind(void (*disturb)(int fd, unsigned int round))
 {

@@ -27,7 +27,7 @@ int usable_cpus(int *cpus, int max)
 	return nr;
 }
 
-/* Add an event of cycles, which may have a counter of its own, to a group if it fits. */
+/* Add an event of cycles to a group, if the event fits: cycles may have a counter of their own. */
 static int add_cycles(int leader)
 {
 	struct event_times times = { 0 };
