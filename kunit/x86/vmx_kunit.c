@@ -39,11 +39,16 @@ static void run_ten(void *b)
 	fixture_run(b, TESTBED_INSTRUCTIONS, 10);
 }
 
-static void run_guest(struct fixture *b)
+static void run_in_guest(void (*run)(void *data), void *data)
 {
 	preempt_disable();
-	vmx_model_run(run_ten, b);
+	vmx_model_run(run, data);
 	preempt_enable();
+}
+
+static void run_guest(struct fixture *b)
+{
+	run_in_guest(run_ten, b);
 }
 
 static void exclude_host_and_guest_select_counts(struct kunit *test)
@@ -160,16 +165,12 @@ static void kvm_disables_pebs_where_records_may_be_late(struct kunit *test)
 		KUNIT_ASSERT_EQ(test, fixture_add(event, PERF_EF_START), 0);
 		host = pebs_model()->pebs_enable;
 		KUNIT_EXPECT_NE(test, host, 0);
-		preempt_disable();
-		vmx_model_run(keep_enabled, &guest);
-		preempt_enable();
+		run_in_guest(keep_enabled, &guest);
 		KUNIT_EXPECT_EQ_MSG(test, guest, table[i].switches ? 0 : host, "row %u", i);
 		KUNIT_EXPECT_EQ(test, pebs_model()->pebs_enable, host);
 		fixture_remove(event);
 		/* Without a precise event there is nothing to enable at the VM exit. */
-		preempt_disable();
-		vmx_model_run(keep_enabled, &guest);
-		preempt_enable();
+		run_in_guest(keep_enabled, &guest);
 		KUNIT_EXPECT_EQ(test, pebs_model()->pebs_enable, 0);
 		x86_vmx_exit();
 		fixture_end(b);
@@ -193,15 +194,11 @@ static void branches_of_guests_are_not_recorded(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, fixture_add(event, PERF_EF_START), 0);
 	host = x86_read_msr(MSR_ARCH_LBR_CTL);
 	KUNIT_EXPECT_NE(test, host, 0);
-	preempt_disable();
-	vmx_model_run(keep_lbr_ctl, &guest);
-	preempt_enable();
+	run_in_guest(keep_lbr_ctl, &guest);
 	KUNIT_EXPECT_EQ(test, guest, 0);
 	KUNIT_EXPECT_EQ(test, x86_read_msr(MSR_ARCH_LBR_CTL), host);
 	fixture_del(event);
-	preempt_disable();
-	vmx_model_run(keep_lbr_ctl, &guest);
-	preempt_enable();
+	run_in_guest(keep_lbr_ctl, &guest);
 	KUNIT_EXPECT_EQ(test, x86_read_msr(MSR_ARCH_LBR_CTL), 0);
 	fixture_close(event);
 	x86_vmx_exit();
