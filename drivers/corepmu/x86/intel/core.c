@@ -259,8 +259,8 @@ static int intel_refuse(const struct x86_desc *desc, u64 config)
 #define FIRST_WITH_FIXED_BITMAP	5
 #define NR_UNREPORTED_FIXED	3
 
-static u64 __corepmu_init reported_fixed(const struct intel_uarch *uarch, unsigned int version,
-					 u32 ecx, u32 edx)
+static u64 __corepmu_init known_fixed(const struct intel_uarch *uarch, unsigned int version,
+				      u32 ecx, u32 edx)
 {
 	unsigned int nr = version >= 2 ? FIELD_GET(EDX_NR_FIXED, edx) : 0;
 	u64 fixed, value;
@@ -401,7 +401,7 @@ int __corepmu_init intel_describe(struct x86_desc *desc)
 	version = FIELD_GET(EAX_VERSION, eax);
 	desc->nr_gp = min_t(u32, FIELD_GET(EAX_NR_GP, eax), COREPMU_FIRST_DEDICATED);
 	width = FIELD_GET(EAX_GP_WIDTH, eax);
-	/* The width is 0 if CPUID does not report fixed counters that exist: reported_fixed(). */
+	/* The width is 0 if CPUID does not report fixed counters that exist: known_fixed(). */
 	fixed_width = FIELD_GET(EDX_FIXED_WIDTH, edx) ?: width;
 	if (!version || !desc->nr_gp || width < 32 || width > 64) {
 		pr_err("the CPU has no architectural performance monitoring (CPUID leaf 0xa): in a virtual machine, enable its PMU\n");
@@ -411,7 +411,7 @@ int __corepmu_init intel_describe(struct x86_desc *desc)
 	desc->uarch = intel_find_uarch();
 	desc->nr_gp = intel_nr_general(desc->uarch, desc->nr_gp);
 	pmu->counters = GENMASK_ULL(desc->nr_gp - 1, 0) |
-			reported_fixed(desc->uarch, version, ecx, edx);
+			known_fixed(desc->uarch, version, ecx, edx);
 	describe_extension(desc);
 	desc->aliased = version >= VERSION_ALIASED;
 	/*
