@@ -291,10 +291,11 @@ static void throttle_group(const struct storm *storm, unsigned int rate)
 static void throttled_group(void)
 {
 	static const struct storm user = { "", true, USER, 100, true };
+	static const struct storm both = { "", true, BOTH, 100, true };
 
 	throttle_group(&user, 10000);
 	/* One sample in a tick */
-	throttle_group(&storms[9], 100);
+	throttle_group(&both, 100);
 }
 
 /* Set the limits so that perf core never throttles. */
