@@ -35,7 +35,7 @@ MODULE_PARM_DESC(lenient,
 /* Generic events */
 
 /* A number for which pmuv3_has_event() is false */
-#define NO_EVENT	0xffff
+#define NO_CODE	0xffff
 
 static const u16 hardware_map[PERF_COUNT_HW_MAX] = {
 	[PERF_COUNT_HW_CPU_CYCLES]		= PMUV3_EVENT_CPU_CYCLES,
@@ -47,7 +47,7 @@ static const u16 hardware_map[PERF_COUNT_HW_MAX] = {
 	[PERF_COUNT_HW_BUS_CYCLES]		= PMUV3_EVENT_BUS_CYCLES,
 	[PERF_COUNT_HW_STALLED_CYCLES_FRONTEND]	= PMUV3_EVENT_STALL_FRONTEND,
 	[PERF_COUNT_HW_STALLED_CYCLES_BACKEND]	= PMUV3_EVENT_STALL_BACKEND,
-	[PERF_COUNT_HW_REF_CPU_CYCLES]		= NO_EVENT,
+	[PERF_COUNT_HW_REF_CPU_CYCLES]		= NO_CODE,
 };
 
 /* pmuv3_map_hardware(), inline in pmuv3_encode(): a call costs 14 instructions. */
@@ -196,7 +196,7 @@ static int check_precise(const struct perf_event *event)
 /*
  * Return the event counters that an event may use; a 64-bit event on 32-bit counters needs a pair.
  */
-static u64 event_counters(struct corepmu *pmu, struct hw_perf_event *hwc, bool is_long)
+static u64 choose_counters(struct corepmu *pmu, struct hw_perf_event *hwc, bool is_long)
 {
 	if (is_long) {
 		hwc->flags |= COREPMU_EVENT_LONG;
@@ -295,7 +295,7 @@ int pmuv3_encode(struct corepmu *pmu, struct perf_event *event)
 
 	/* With sampling=0 no interrupt reports a wrap: a 32-bit counter would lose 2^32 events. */
 	is_long = (attr->config1 & CONFIG1_LONG) || !corepmu_has_interrupt(pmu);
-	corepmu_hw_set_counters(hwc, event_counters(pmu, hwc, is_long) |
+	corepmu_hw_set_counters(hwc, choose_counters(pmu, hwc, is_long) |
 				     dedicated_counter(pmu, hwc, number));
 
 	if (attr->config1 & CONFIG1_RDPMC) {

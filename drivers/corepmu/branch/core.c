@@ -24,11 +24,6 @@
 #include <corepmu/module.h>
 #include <corepmu/pmu.h>
 
-static const struct corepmu_branch_backend *to_backend(const struct corepmu_cpu *cpuc)
-{
-	return cpuc->pmu->branch_backend;
-}
-
 /**
  * corepmu_branch_setup() - set up a PMU with branch records
  * @pmu: the PMU, not registered yet
@@ -190,7 +185,7 @@ void corepmu_branch_switch(struct corepmu_cpu *cpuc, bool sched_in)
  */
 noinline void corepmu_branch_stop(struct corepmu_cpu *cpuc)
 {
-	to_backend(cpuc)->stop(cpuc);
+	cpuc->pmu->branch_backend->stop(cpuc);
 	/* An NMI up to here finds recording set, and may stop the hardware once more: no harm. */
 	barrier();
 	cpuc->branches->recording = false;
@@ -200,7 +195,7 @@ noinline void corepmu_branch_stop(struct corepmu_cpu *cpuc)
 static noinline void branch_start(struct corepmu_cpu *cpuc)
 {
 	struct corepmu_branches *branches = cpuc->branches;
-	const struct corepmu_branch_backend *backend = to_backend(cpuc);
+	const struct corepmu_branch_backend *backend = cpuc->pmu->branch_backend;
 
 	if (branches->recording && backend->restart) {
 		corepmu_branch_restart(cpuc);
@@ -246,7 +241,8 @@ void corepmu_branch_start(struct corepmu_cpu *cpuc)
  */
 void corepmu_branch_pause(struct corepmu_cpu *cpuc)
 {
-	if ((cpuc->branches->wanted & COREPMU_BRANCH_KERNEL) || to_backend(cpuc)->freeze_ends)
+	if ((cpuc->branches->wanted & COREPMU_BRANCH_KERNEL) ||
+	    cpuc->pmu->branch_backend->freeze_ends)
 		corepmu_branch_stop(cpuc);
 }
 
@@ -260,7 +256,7 @@ void corepmu_branch_pause(struct corepmu_cpu *cpuc)
  */
 void corepmu_branch_interrupt(struct corepmu_cpu *cpuc)
 {
-	if (to_backend(cpuc)->freeze_ends)
+	if (cpuc->pmu->branch_backend->freeze_ends)
 		corepmu_branch_stop(cpuc);
 }
 
@@ -279,5 +275,5 @@ void corepmu_branch_reset(struct corepmu_cpu *cpuc)
 	cpuc->branches->selected = ~0ULL;
 	cpuc->branches->recording = false;
 	cpuc->branches->freezes = false;
-	to_backend(cpuc)->reset(cpuc);
+	cpuc->pmu->branch_backend->reset(cpuc);
 }

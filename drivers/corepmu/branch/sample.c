@@ -149,7 +149,7 @@ struct counted {
  * unknown if a record has a source only: see perf_entry_from_brbe_regset() in
  * drivers/perf/arm_brbe.c. (The built-in drivers of x86 report no level.)
  */
-static unsigned int level_of(u64 to)
+static unsigned int privilege_of(u64 to)
 {
 	if (!to)
 		return PERF_BR_PRIV_UNKNOWN;
@@ -187,7 +187,7 @@ static void choose_branches(const struct corepmu_branch_backend *backend,
 		if (wanted & COREPMU_BRANCH_TYPE)
 			to->entry.type = branch_types[__ffs(type)];
 		if (wanted & COREPMU_BRANCH_LEVEL)
-			to->entry.priv = level_of(from->entry.to);
+			to->entry.priv = privilege_of(from->entry.to);
 		if (counted->nr)
 			counted->counts[shown] = corepmu_branch_counts(list->counts[i],
 								       counted->counters,

@@ -16,8 +16,8 @@
  * may correct its address. Leave out records with kernel addresses, unless an event wants the
  * kernel's branches. Return the number of entries.
  */
-static unsigned int show(struct corepmu_cpu *cpuc, struct perf_branch_entry *entries,
-			 unsigned int max)
+static unsigned int copy_records(struct corepmu_cpu *cpuc, struct perf_branch_entry *entries,
+				 unsigned int max)
 {
 	const struct corepmu_branch_backend *backend = cpuc->pmu->branch_backend;
 	struct corepmu_branches *branches = cpuc->branches;
@@ -67,7 +67,7 @@ int corepmu_branch_snapshot(struct perf_branch_entry *entries, unsigned int max)
 	running = corepmu_pause_cpu(cpuc);
 
 	corepmu_branch_read(cpuc);
-	nr = show(cpuc, entries, max);
+	nr = copy_records(cpuc, entries, max);
 
 	if (running) {
 		corepmu_start_cpu(cpuc);

@@ -47,11 +47,6 @@
 static DEFINE_HASHTABLE(call_stacks, CALL_STACK_BITS);
 static DEFINE_SPINLOCK(call_stacks_lock);
 
-static const struct corepmu_branch_backend *to_backend(const struct corepmu_cpu *cpuc)
-{
-	return cpuc->pmu->branch_backend;
-}
-
 static unsigned long times_switched(const struct task_struct *task)
 {
 	return task->nvcsw + task->nivcsw;
@@ -145,7 +140,7 @@ void corepmu_branch_clear(struct corepmu_cpu *cpuc)
 	branches->task = NULL;
 	branches->version++;
 	barrier();
-	to_backend(cpuc)->clear(cpuc);
+	cpuc->pmu->branch_backend->clear(cpuc);
 	claim(branches);
 }
 
@@ -161,7 +156,7 @@ void corepmu_branch_restart(struct corepmu_cpu *cpuc)
 
 	branches->task = NULL;
 	barrier();
-	to_backend(cpuc)->restart(cpuc);
+	cpuc->pmu->branch_backend->restart(cpuc);
 	claim(branches);
 }
 
@@ -300,12 +295,12 @@ void corepmu_branch_sched_out(struct corepmu_cpu *cpuc)
 		return;
 
 	/* Recording has ended: calls are missing. */
-	if (to_backend(cpuc)->has_ended && to_backend(cpuc)->has_ended(cpuc)) {
+	if (cpuc->pmu->branch_backend->has_ended && cpuc->pmu->branch_backend->has_ended(cpuc)) {
 		branches->stale = true;
 		return;
 	}
 
-	to_backend(cpuc)->save(cpuc, stack);
+	cpuc->pmu->branch_backend->save(cpuc, stack);
 	stack->wanted = branches->wanted;
 	stack->switches = times_switched(current);
 	stack->where = branches;
@@ -317,7 +312,7 @@ void corepmu_branch_sched_out(struct corepmu_cpu *cpuc)
 static bool still_has(struct corepmu_cpu *cpuc, const struct corepmu_call_stack *stack)
 {
 	return stack->where == cpuc->branches && stack->version == cpuc->branches->version &&
-	       to_backend(cpuc)->still_has(cpuc, stack);
+	       cpuc->pmu->branch_backend->still_has(cpuc, stack);
 }
 
 /* Check whether a saved call stack has the wanted branches, and the task has not run since. */
@@ -353,7 +348,7 @@ void corepmu_branch_sched_in(struct corepmu_cpu *cpuc)
 		branches->task = NULL;
 		branches->version++;
 		barrier();
-		to_backend(cpuc)->restore(cpuc, stack);
+		cpuc->pmu->branch_backend->restore(cpuc, stack);
 	}
 	/* From here on the task makes calls that the saved call stack lacks. */
 	stack->saved = false;

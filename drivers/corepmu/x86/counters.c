@@ -402,7 +402,7 @@ static void x86_update_nmi_safe(struct corepmu_cpu *cpuc, struct perf_event *eve
 		update_otherwise(cpuc, event, true);
 }
 
-static __always_inline u32 msr_of(const struct x86_desc *desc, int idx)
+static __always_inline u32 value_msr(const struct x86_desc *desc, int idx)
 {
 	return is_fixed(idx) ? MSR_CORE_PERF_FIXED_CTR0 + idx - FIXED_COUNTER_BASE :
 			       desc->counter_msr + desc->step * idx;
@@ -415,16 +415,16 @@ static noinline void write_otherwise(struct corepmu_cpu *cpuc, struct hw_perf_ev
 
 	if ((hwc->flags & COREPMU_EVENT_TOPDOWN) && x86_topdown_write(cpuc, hwc))
 		return;
-	x86_write_msr_inline(msr_of(desc, value_counter(hwc)), value);
+	x86_write_msr_inline(value_msr(desc, value_counter(hwc)), value);
 	if (hwc->flags & COREPMU_EVENT_PAIR)
-		x86_write_msr_inline(msr_of(desc, hwc->idx), AMD_MERGED_BITS);
+		x86_write_msr_inline(value_msr(desc, hwc->idx), AMD_MERGED_BITS);
 }
 
 static __always_inline void x86_write(struct corepmu_cpu *cpuc, struct hw_perf_event *hwc,
 				      u64 value)
 {
 	if (is_plain(hwc) && !x86_msr_writes_are_traced())
-		x86_write_msr_untraced(msr_of(to_x86(cpuc->pmu), hwc->idx), value);
+		x86_write_msr_untraced(value_msr(to_x86(cpuc->pmu), hwc->idx), value);
 	else
 		write_otherwise(cpuc, hwc, value);
 }
@@ -447,7 +447,7 @@ static void x86_clear(struct corepmu_cpu *cpuc, u64 counters)
 	u64 metrics = counters & desc->metrics;
 
 	for (counters &= ~metrics; counters; counters &= counters - 1)
-		x86_write_msr_inline(msr_of(desc, __ffs64(counters)), 0);
+		x86_write_msr_inline(value_msr(desc, __ffs64(counters)), 0);
 	/* All metrics are in one register: clear it only if none is in use. */
 	if (metrics && !(cpuc->used & desc->metrics))
 		x86_write_msr(MSR_PERF_METRICS, 0);

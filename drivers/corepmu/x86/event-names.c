@@ -21,15 +21,10 @@
 
 #include <corepmu/pmu.h>
 
-#include "intel/intel.h"
+#include "intel/uarch-bits.h"
 #include "msr.h"
 #include "pebs/precise.h"
 #include "x86.h"
-
-static const struct x86_desc *dev_to_x86(struct device *dev)
-{
-	return to_x86(to_corepmu(dev_get_drvdata(dev)));
-}
 
 static ssize_t generic_show(struct device *dev, struct device_attribute *attr, char *page)
 {
@@ -110,25 +105,13 @@ enum text_name {
 	TEXT_CYCLES_CT,
 };
 
-#define OLD_CORES	(BIT(UARCH_SANDY_BRIDGE) | BIT(UARCH_IVY_BRIDGE) |	\
-			 BIT(UARCH_HASWELL) | BIT(UARCH_BROADWELL) | BIT(UARCH_SKYLAKE))
-#define LEVEL_2_CORES	(BIT(UARCH_GOLDEN_COVE) | BIT(UARCH_REDWOOD_COVE) |	\
-			 BIT(UARCH_LION_COVE) | BIT(UARCH_COYOTE_COVE) |	\
-			 BIT(UARCH_PANTHER_COVE))
-#define NEW_CORES	(BIT(UARCH_ICE_LAKE) | LEVEL_2_CORES)
+#define OLD_CORES	(SNB_IVB | HSW_BDW | SKL)
+#define LEVEL_2_CORES	(GLC_RWC | LNC_ON)
+#define NEW_CORES	(ICL | LEVEL_2_CORES)
 /* Cores with transactions: those with the events of hsw_tsx_events_attrs[]; those with HLE; all */
-#define HSW_TX_CORES	(BIT(UARCH_HASWELL) | BIT(UARCH_BROADWELL) | BIT(UARCH_SKYLAKE))
-#define HLE_CORES	(HSW_TX_CORES | BIT(UARCH_ICE_LAKE))
+#define HSW_TX_CORES	(HSW_BDW | SKL)
+#define HLE_CORES	(HSW_TX_CORES | ICL)
 #define TX_CORES	(HSW_TX_CORES | NEW_CORES)
-#define SKL		BIT(UARCH_SKYLAKE)
-#define ICL		BIT(UARCH_ICE_LAKE)
-#define GLC		BIT(UARCH_GOLDEN_COVE)
-#define SLM		BIT(UARCH_SILVERMONT)
-#define GLM		(BIT(UARCH_GOLDMONT) | BIT(UARCH_GOLDMONT_PLUS))
-#define TNT		BIT(UARCH_TREMONT)
-#define GRT		BIT(UARCH_GRACEMONT)
-#define CMT		BIT(UARCH_CRESTMONT)
-#define SKT		(BIT(UARCH_SKYMONT) | BIT(UARCH_ARCTIC_WOLF))
 
 /**
  * struct event_text - text of a name on some microarchitectures
@@ -158,13 +141,13 @@ static const struct event_text event_texts[] = {
 	/* TOPDOWN_RETIRING, _BAD_SPECULATION, _FE_BOUND, _BE_BOUND of the atoms */
 	{ TNT | GRT, TEXT_RETIRING, "event=0xc2,umask=0x0" },
 	{ CMT, TEXT_RETIRING, "event=0x72,umask=0x0" },
-	{ SKT, TEXT_RETIRING, "event=0xc2,umask=0x02" },
+	{ SKT_ON, TEXT_RETIRING, "event=0xc2,umask=0x02" },
 	{ TNT, TEXT_BAD_SPEC, "event=0x73,umask=0x6" },
-	{ GRT | CMT | SKT, TEXT_BAD_SPEC, "event=0x73,umask=0x0" },
+	{ GRT | CMT | SKT_ON, TEXT_BAD_SPEC, "event=0x73,umask=0x0" },
 	{ TNT | GRT | CMT, TEXT_FE_BOUND, "event=0x71,umask=0x0" },
-	{ SKT, TEXT_FE_BOUND, "event=0x9c,umask=0x01" },
+	{ SKT_ON, TEXT_FE_BOUND, "event=0x9c,umask=0x01" },
 	{ TNT | GRT | CMT, TEXT_BE_BOUND, "event=0x74,umask=0x0" },
-	{ SKT, TEXT_BE_BOUND, "event=0xa4,umask=0x02" },
+	{ SKT_ON, TEXT_BE_BOUND, "event=0xa4,umask=0x02" },
 	/*
 	 * Earlier cores: events in cycles, four slots each; a hyperthread has half of its core's
 	 * slots
@@ -179,28 +162,28 @@ static const struct event_text event_texts[] = {
 	{ SKL, TEXT_RECOVERY, "event=0xd,umask=0x1,cmask=1",
 	  "event=0xd,umask=0x1,cmask=1,any=1" },
 	{ OLD_CORES, TEXT_RECOVERY_SCALE, "4", "2" },
-	{ SLM | GLM, TEXT_TOTAL, "event=0x3c" },
+	{ SLM | GLM_GLP, TEXT_TOTAL, "event=0x3c" },
 	{ SLM, TEXT_TOTAL_SCALE, "2" },
-	{ BIT(UARCH_GOLDMONT), TEXT_TOTAL_SCALE, "3" },
-	{ BIT(UARCH_GOLDMONT_PLUS), TEXT_TOTAL_SCALE, "4" },
+	{ GLM, TEXT_TOTAL_SCALE, "3" },
+	{ GLP, TEXT_TOTAL_SCALE, "4" },
 	{ SLM, TEXT_ISSUED, "event=0xc2,umask=0x10" },
-	{ GLM, TEXT_ISSUED, "event=0x0e" },
+	{ GLM_GLP, TEXT_ISSUED, "event=0x0e" },
 	{ SLM, TEXT_RETIRED, "event=0xc2,umask=0x10" },
-	{ GLM, TEXT_RETIRED, "event=0xc2" },
+	{ GLM_GLP, TEXT_RETIRED, "event=0xc2" },
 	{ SLM, TEXT_BUBBLES, "event=0xca,umask=0x50" },
-	{ GLM, TEXT_BUBBLES, "event=0x9c" },
+	{ GLM_GLP, TEXT_BUBBLES, "event=0x9c" },
 	{ SLM, TEXT_BUBBLES_SCALE, "2" },
-	{ GLM, TEXT_RECOVERY, "event=0xca,umask=0x02" },
+	{ GLM_GLP, TEXT_RECOVERY, "event=0xca,umask=0x02" },
 	/*
 	 * For perf mem and perf c2c: MEM_TRANS_RETIRED.LOAD_LATENCY, MEM_INST_RETIRED.ALL_STORES,
 	 * MEM_TRANS_RETIRED.STORE_SAMPLE and LD_BLOCKS.STORE_FORWARD of the cores,
 	 * MEM_UOPS_RETIRED.LOAD_LATENCY and .STORE_LATENCY of the atoms
 	 */
 	{ SKL | NEW_CORES, TEXT_MEM_LOADS, "event=0xcd,umask=0x1,ldlat=3" },
-	{ GRT | CMT | SKT, TEXT_MEM_LOADS, "event=0xd0,umask=0x5,ldlat=3" },
+	{ GRT | CMT | SKT_ON, TEXT_MEM_LOADS, "event=0xd0,umask=0x5,ldlat=3" },
 	{ SKL | ICL, TEXT_MEM_STORES, "event=0xd0,umask=0x82" },
 	{ LEVEL_2_CORES, TEXT_MEM_STORES, "event=0xcd,umask=0x2" },
-	{ GRT | CMT | SKT, TEXT_MEM_STORES, "event=0xd0,umask=0x6" },
+	{ GRT | CMT | SKT_ON, TEXT_MEM_STORES, "event=0xd0,umask=0x6" },
 	{ GLC, TEXT_MEM_LOADS_AUX, "event=0x03,umask=0x82" },
 	/*
 	 * RTM_RETIRED (tx), HLE_RETIRED (el) and TX_MEM (both), for perf stat -T:

@@ -421,7 +421,7 @@ void x86_join(struct corepmu *pmu, struct perf_event *event)
 
 /* format/ */
 
-static const struct x86_desc *dev_to_x86(struct device *dev)
+const struct x86_desc *dev_to_x86(struct device *dev)
 {
 	return to_x86(to_corepmu(dev_get_drvdata(dev)));
 }

@@ -245,7 +245,7 @@ int __corepmu_init x86_describe_branches(struct x86_desc *desc)
 	return 0;
 }
 
-static void __corepmu_init describe_registers(void *desc)
+static void __corepmu_init describe_cpu_msrs(void *desc)
 {
 	intel_describe_extra_regs(desc);
 	x86_describe_acr(desc);
@@ -268,7 +268,7 @@ static int __corepmu_init describe_features(void)
 			return ret;
 		x86_describe_precise(desc);
 		x86_describe_status(desc);
-		ret = smp_call_function_any(&desc->pmu->supported_cpus, describe_registers, desc,
+		ret = smp_call_function_any(&desc->pmu->supported_cpus, describe_cpu_msrs, desc,
 					    1);
 		if (ret)
 			return ret;

@@ -193,6 +193,7 @@ bool x86_has_changed(const struct corepmu_cpu *cpuc);
 void x86_warn_of_changes(struct corepmu *pmu);
 
 /* events.c */
+const struct x86_desc *dev_to_x86(struct device *dev);
 extern const struct attribute_group *x86_attr_groups[];
 int x86_encode(struct corepmu *pmu, struct perf_event *event);
 void x86_join(struct corepmu *pmu, struct perf_event *event);

@@ -332,7 +332,7 @@ static int amd_refuse(const struct x86_desc *desc, u64 config)
 	return 0;
 }
 
-static void __corepmu_init describe_events(struct x86_desc *desc)
+static void __corepmu_init describe_amd_events(struct x86_desc *desc)
 {
 	u64 *hardware = desc->hardware;
 
@@ -416,7 +416,7 @@ int __corepmu_init amd_describe(struct x86_desc *desc)
 
 	desc->config_known = EVNTSEL_EVENT | EVNTSEL_UMASK | EVNTSEL_EDGE | EVNTSEL_INV |
 			     EVNTSEL_CMASK | EVNTSEL_AMD_EVENT_HI;
-	describe_events(desc);
+	describe_amd_events(desc);
 	desc->cache = amd_cache;
 	desc->allowed_counters = amd_allowed_counters;
 	desc->needs_pair = amd_needs_pair;

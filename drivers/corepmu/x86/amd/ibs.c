@@ -24,7 +24,7 @@
 #define IBS_MAX_PRECISE	2
 
 /* AMD PPR for family 19h, Core::X86::Msr::PERF_CTL; IBS op can sample both. */
-#define EVENT_CYCLES	0x76
+#define AMD_EVENT_CYCLES	0x76
 #define EVENT_MICRO_OPS	0xc1
 
 /* AMD APM volume 2, "IBS Execution Control Register": count micro-ops instead of cycles */
@@ -41,7 +41,7 @@ static s64 ibs_config(const struct perf_event_attr *attr)
 	}
 
 	switch (attr->config) {
-	case EVENT_CYCLES:
+	case AMD_EVENT_CYCLES:
 		return 0;
 	case EVENT_MICRO_OPS:
 		return IBS_OP_CTL_CNT_CTL;

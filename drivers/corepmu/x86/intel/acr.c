@@ -56,7 +56,7 @@ struct x86_acr {
 
 static DEFINE_PER_CPU(struct x86_acr, acr_regs);
 
-static u32 msr_of(int idx, u32 gp, u32 fixed)
+static u32 acr_msr(int idx, u32 gp, u32 fixed)
 {
 	return idx < FIXED_COUNTER_BASE ? gp + PMC_CFG_STEP * idx :
 	       fixed + PMC_CFG_STEP * (idx - FIXED_COUNTER_BASE);
@@ -70,12 +70,12 @@ static u32 msr_of(int idx, u32 gp, u32 fixed)
  */
 u32 x86_cfg_c_msr(int idx)
 {
-	return msr_of(idx, MSR_PMC_GP0_CFG_C, MSR_PMC_FX0_CFG_C);
+	return acr_msr(idx, MSR_PMC_GP0_CFG_C, MSR_PMC_FX0_CFG_C);
 }
 
 static u32 cfg_b_msr(int idx)
 {
-	return msr_of(idx, MSR_PMC_GP0_CFG_B, MSR_PMC_FX0_CFG_B);
+	return acr_msr(idx, MSR_PMC_GP0_CFG_B, MSR_PMC_FX0_CFG_B);
 }
 
 /**

@@ -30,29 +30,10 @@
 
 #include <corepmu/module.h>
 
-#include "intel.h"
+#include "uarch-bits.h"
 #include "../x86.h"
 
 /* Groups of microarchitectures that share a row */
-#define YNH	BIT(UARCH_CORE)
-#define C2	BIT(UARCH_CORE2)
-#define NHM	BIT(UARCH_NEHALEM)
-#define WSM	BIT(UARCH_WESTMERE)
-#define SNB	BIT(UARCH_SANDY_BRIDGE)
-#define IVB	BIT(UARCH_IVY_BRIDGE)
-#define HSW	(BIT(UARCH_HASWELL) | BIT(UARCH_BROADWELL))
-#define SKL	BIT(UARCH_SKYLAKE)
-#define ICL	BIT(UARCH_ICE_LAKE)
-#define LNC	(BIT(UARCH_LION_COVE) | BIT(UARCH_COYOTE_COVE) | BIT(UARCH_PANTHER_COVE))
-#define GLC	(BIT(UARCH_GOLDEN_COVE) | BIT(UARCH_REDWOOD_COVE))
-#define BNL	BIT(UARCH_BONNELL)
-#define SLM	(BIT(UARCH_SILVERMONT) | BIT(UARCH_KNIGHTS_LANDING))
-#define GLM	BIT(UARCH_GOLDMONT)
-#define GLP	BIT(UARCH_GOLDMONT_PLUS)
-#define TNT	BIT(UARCH_TREMONT)
-#define SKT	BIT(UARCH_SKYMONT)
-#define GRT	(BIT(UARCH_GRACEMONT) | BIT(UARCH_CRESTMONT) | BIT(UARCH_SKYMONT) |	\
-		 BIT(UARCH_ARCTIC_WOLF))
 
 /**
  * struct generic_event - event code for a generic event
@@ -66,11 +47,11 @@ struct generic_event {
 	u32	config;
 };
 
-static const struct generic_event cache_events[] = {
+static const struct generic_event intel_cache_events[] = {
 	/* MEM_INST_RETIRED.LOADS, MEM_UOPS_RETIRED.*_LOADS, .ALL_LOADS, L1D_CACHE.LD */
 	{ NHM | WSM, X86_CACHE(L1D, READ, ACCESS), 0x010b },
-	{ SNB | IVB, X86_CACHE(L1D, READ, ACCESS), 0xf1d0 },
-	{ HSW | SKL | ICL | GLC | LNC | GLM | GLP | TNT | GRT,
+	{ SNB_IVB, X86_CACHE(L1D, READ, ACCESS), 0xf1d0 },
+	{ HSW_BDW | SKL | ICL | GLC_RWC | LNC_ON | GLM_GLP | TNT | GRT_ON,
 	  X86_CACHE(L1D, READ, ACCESS), 0x81d0 },
 	{ BNL, X86_CACHE(L1D, READ, ACCESS), 0x2140 },
 	/* L1D_CACHE_LD.MESI and .I_STATE, L1D_CACHE_ST likewise, L1D_PREFETCH.REQUESTS */
@@ -80,13 +61,13 @@ static const struct generic_event cache_events[] = {
 	{ C2, X86_CACHE(L1D, WRITE, MISS), 0x0141 },
 	{ C2, X86_CACHE(L1D, PREFETCH, ACCESS), 0x104e },
 	/* L1D.REPLACEMENT, L2_RQSTS.ALL_DEMAND_DATA_RD, MEM_UOPS_RETIRED.L1_MISS_LOADS */
-	{ NHM | WSM | SNB | IVB | HSW | SKL | ICL, X86_CACHE(L1D, READ, MISS), 0x0151 },
-	{ GLC | LNC, X86_CACHE(L1D, READ, MISS), 0xe124 },
-	{ SLM, X86_CACHE(L1D, READ, MISS), 0x0104 },
+	{ NHM | WSM | SNB_IVB | HSW_BDW | SKL | ICL, X86_CACHE(L1D, READ, MISS), 0x0151 },
+	{ GLC_RWC | LNC_ON, X86_CACHE(L1D, READ, MISS), 0xe124 },
+	{ SLM_KNL, X86_CACHE(L1D, READ, MISS), 0x0104 },
 	/* MEM_INST_RETIRED.STORES, MEM_UOPS_RETIRED.*_STORES, .ALL_STORES, L1D_CACHE.ST */
 	{ NHM | WSM, X86_CACHE(L1D, WRITE, ACCESS), 0x020b },
-	{ SNB | IVB, X86_CACHE(L1D, WRITE, ACCESS), 0xf2d0 },
-	{ HSW | SKL | ICL | GLC | LNC | GLM | GLP | TNT | GRT,
+	{ SNB_IVB, X86_CACHE(L1D, WRITE, ACCESS), 0xf2d0 },
+	{ HSW_BDW | SKL | ICL | GLC_RWC | LNC_ON | GLM_GLP | TNT | GRT_ON,
 	  X86_CACHE(L1D, WRITE, ACCESS), 0x82d0 },
 	{ BNL, X86_CACHE(L1D, WRITE, ACCESS), 0x2240 },
 	/* L1D.M_REPL, L1D.ALL_M_REPLACEMENT */
@@ -97,14 +78,15 @@ static const struct generic_event cache_events[] = {
 	{ NHM | WSM | SNB, X86_CACHE(L1D, PREFETCH, MISS), 0x024e },
 
 	/* L1I.READS, ICACHE.ACCESSES */
-	{ NHM | WSM | BNL | SLM | GLM | GLP | TNT | GRT, X86_CACHE(L1I, READ, ACCESS), 0x0380 },
+	{ NHM | WSM | BNL | SLM_KNL | GLM_GLP | TNT | GRT_ON,
+	  X86_CACHE(L1I, READ, ACCESS), 0x0380 },
 	{ C2, X86_CACHE(L1I, READ, ACCESS), 0x0080 },
 	{ C2, X86_CACHE(L1I, READ, MISS), 0x0081 },
 	/* L1I.MISSES, ICACHE.MISSES; ICACHE_64B.IFTAG_MISS; L2_RQSTS.ALL_CODE_RD */
-	{ NHM | WSM | SNB | IVB | HSW | BNL | SLM | GLM | GLP | TNT | GRT,
+	{ NHM | WSM | SNB_IVB | HSW_BDW | BNL | SLM_KNL | GLM_GLP | TNT | GRT_ON,
 	  X86_CACHE(L1I, READ, MISS), 0x0280 },
 	{ SKL | ICL, X86_CACHE(L1I, READ, MISS), 0x0283 },
-	{ GLC | LNC, X86_CACHE(L1I, READ, MISS), 0xe424 },
+	{ GLC_RWC | LNC_ON, X86_CACHE(L1I, READ, MISS), 0xe424 },
 
 	/* L2_LD.SELF.DEMAND, L2_ST.SELF.DEMAND: .MESI and .I_STATE */
 	{ BNL | C2, X86_CACHE(LL, READ, ACCESS), 0x4f29 },
@@ -115,48 +97,48 @@ static const struct generic_event cache_events[] = {
 	/* L1D_CACHE_LD.MESI; otherwise as the first */
 	{ NHM | C2, X86_CACHE(DTLB, READ, ACCESS), 0x0f40 },
 	{ WSM, X86_CACHE(DTLB, READ, ACCESS), 0x010b },
-	{ SNB | IVB | HSW | SKL | ICL | GLC | LNC | GLM | GLP | TNT | GRT,
+	{ SNB_IVB | HSW_BDW | SKL | ICL | GLC_RWC | LNC_ON | GLM_GLP | TNT | GRT_ON,
 	  X86_CACHE(DTLB, READ, ACCESS), 0x81d0 },
 	{ BNL, X86_CACHE(DTLB, READ, ACCESS), 0x2140 },
 	/* DTLB_LOAD_MISSES.ANY, .MISS_CAUSES_A_WALK; .WALK_COMPLETED; DTLB_MISS_LOADS */
-	{ NHM | WSM | SNB | HSW, X86_CACHE(DTLB, READ, MISS), 0x0108 },
+	{ NHM | WSM | SNB | HSW_BDW, X86_CACHE(DTLB, READ, MISS), 0x0108 },
 	{ IVB, X86_CACHE(DTLB, READ, MISS), 0x8108 },
-	{ SKL | ICL | GLP | TNT | GRT, X86_CACHE(DTLB, READ, MISS), 0x0e08 },
-	{ GLC | LNC, X86_CACHE(DTLB, READ, MISS), 0x0e12 },
+	{ SKL | ICL | GLP | TNT | GRT_ON, X86_CACHE(DTLB, READ, MISS), 0x0e08 },
+	{ GLC_RWC | LNC_ON, X86_CACHE(DTLB, READ, MISS), 0x0e12 },
 	{ BNL, X86_CACHE(DTLB, READ, MISS), 0x0508 },
-	{ SLM, X86_CACHE(DTLB, READ, MISS), 0x0804 },
+	{ SLM_KNL, X86_CACHE(DTLB, READ, MISS), 0x0804 },
 	/* DTLB_MISSES.MISS_LD and .MISS_ST */
 	{ C2, X86_CACHE(DTLB, READ, MISS), 0x0208 },
 	{ C2, X86_CACHE(DTLB, WRITE, MISS), 0x0808 },
 	/* L1D_CACHE_ST.*_STATE; otherwise as for the first level */
 	{ NHM | C2, X86_CACHE(DTLB, WRITE, ACCESS), 0x0f41 },
 	{ WSM, X86_CACHE(DTLB, WRITE, ACCESS), 0x020b },
-	{ SNB | IVB | HSW | SKL | ICL | GLC | LNC | GLM | GLP | TNT | GRT,
+	{ SNB_IVB | HSW_BDW | SKL | ICL | GLC_RWC | LNC_ON | GLM_GLP | TNT | GRT_ON,
 	  X86_CACHE(DTLB, WRITE, ACCESS), 0x82d0 },
 	{ BNL, X86_CACHE(DTLB, WRITE, ACCESS), 0x2240 },
 	/* MEM_STORE_RETIRED.DTLB_MISS; DTLB_STORE_MISSES; DATA_TLB_MISSES.DTLB_MISS_ST */
 	{ NHM | WSM, X86_CACHE(DTLB, WRITE, MISS), 0x010c },
-	{ SNB | IVB | HSW, X86_CACHE(DTLB, WRITE, MISS), 0x0149 },
-	{ SKL | ICL | GLP | TNT | GRT, X86_CACHE(DTLB, WRITE, MISS), 0x0e49 },
-	{ GLC | LNC, X86_CACHE(DTLB, WRITE, MISS), 0x0e13 },
+	{ SNB_IVB | HSW_BDW, X86_CACHE(DTLB, WRITE, MISS), 0x0149 },
+	{ SKL | ICL | GLP | TNT | GRT_ON, X86_CACHE(DTLB, WRITE, MISS), 0x0e49 },
+	{ GLC_RWC | LNC_ON, X86_CACHE(DTLB, WRITE, MISS), 0x0e13 },
 	{ BNL, X86_CACHE(DTLB, WRITE, MISS), 0x0608 },
 
 	/* INST_RETIRED.ANY_P; ITLB_MISSES.STLB_HIT */
 	{ NHM | WSM, X86_CACHE(ITLB, READ, ACCESS), 0x01c0 },
-	{ SNB | IVB, X86_CACHE(ITLB, READ, ACCESS), 0x1085 },
-	{ HSW, X86_CACHE(ITLB, READ, ACCESS), 0x6085 },
+	{ SNB_IVB, X86_CACHE(ITLB, READ, ACCESS), 0x1085 },
+	{ HSW_BDW, X86_CACHE(ITLB, READ, ACCESS), 0x6085 },
 	{ SKL, X86_CACHE(ITLB, READ, ACCESS), 0x2085 },
-	{ C2 | BNL | SLM | GLM | GLP, X86_CACHE(ITLB, READ, ACCESS), 0x00c0 },
+	{ C2 | BNL | SLM_KNL | GLM_GLP, X86_CACHE(ITLB, READ, ACCESS), 0x00c0 },
 	/* ITLB_MISS_RETIRED; ITLB_MISSES.ANY, .MISS_CAUSES_A_WALK, .WALK_COMPLETED */
 	{ NHM, X86_CACHE(ITLB, READ, MISS), 0x20c8 },
-	{ WSM | SNB | IVB | HSW, X86_CACHE(ITLB, READ, MISS), 0x0185 },
+	{ WSM | SNB_IVB | HSW_BDW, X86_CACHE(ITLB, READ, MISS), 0x0185 },
 	{ SKL | ICL, X86_CACHE(ITLB, READ, MISS), 0x0e85 },
-	{ GLC | LNC, X86_CACHE(ITLB, READ, MISS), 0x0e11 },
+	{ GLC_RWC | LNC_ON, X86_CACHE(ITLB, READ, MISS), 0x0e11 },
 	/* ITLB.MISSES; PAGE_WALKS.I_SIDE_WALKS, edges of .I_SIDE_CYCLES; ITLB.MISS, .FILLS */
 	{ C2, X86_CACHE(ITLB, READ, MISS), 0x1282 },
 	{ BNL, X86_CACHE(ITLB, READ, MISS), 0x0282 },
-	{ SLM, X86_CACHE(ITLB, READ, MISS), 0x40205 },
-	{ GLM | GLP | TNT | SKT, X86_CACHE(ITLB, READ, MISS), 0x0481 },
+	{ SLM_KNL, X86_CACHE(ITLB, READ, MISS), 0x40205 },
+	{ GLM_GLP | TNT | SKT, X86_CACHE(ITLB, READ, MISS), 0x0481 },
 
 	/* BR_INST_RETIRED.ALL_BRANCHES */
 	{ ~(u32)YNH, X86_CACHE(BPU, READ, ACCESS), 0x00c4 },
@@ -171,15 +153,15 @@ static const struct generic_event cache_events[] = {
  */
 static const struct generic_event hardware_events[] = {
 	/* UOPS_ISSUED.ANY */
-	{ NHM | WSM | SNB | IVB, PERF_COUNT_HW_STALLED_CYCLES_FRONTEND, 0x0180010e },
+	{ NHM | WSM | SNB_IVB, PERF_COUNT_HW_STALLED_CYCLES_FRONTEND, 0x0180010e },
 	/* UOPS_EXECUTED.CORE_ACTIVE_CYCLES, UOPS_DISPATCHED.THREAD */
 	{ NHM | WSM, PERF_COUNT_HW_STALLED_CYCLES_BACKEND, 0x01803fb1 },
 	{ SNB, PERF_COUNT_HW_STALLED_CYCLES_BACKEND, 0x018001b1 },
 };
 
 /* Return the event code for @generic on @uarch, or 0. */
-static u64 find_event(const struct intel_uarch *uarch, const struct generic_event *events,
-		      unsigned int nr, u64 generic)
+static u64 find_generic_event(const struct intel_uarch *uarch, const struct generic_event *events,
+			      unsigned int nr, u64 generic)
 {
 	u32 own = BIT(uarch - intel_uarches);
 	unsigned int i;
@@ -200,7 +182,8 @@ static u64 find_event(const struct intel_uarch *uarch, const struct generic_even
  */
 u64 intel_uarch_cache(const struct intel_uarch *uarch, u64 generic)
 {
-	return find_event(uarch, cache_events, ARRAY_SIZE(cache_events), generic);
+	return find_generic_event(uarch, intel_cache_events, ARRAY_SIZE(intel_cache_events),
+				  generic);
 }
 
 /**
@@ -217,6 +200,6 @@ void __corepmu_init intel_uarch_hardware(const struct intel_uarch *uarch, u64 *h
 
 	for (i = 0; i < PERF_COUNT_HW_MAX; i++)
 		if (!hardware[i])
-			hardware[i] = find_event(uarch, hardware_events,
-						 ARRAY_SIZE(hardware_events), i);
+			hardware[i] = find_generic_event(uarch, hardware_events,
+							 ARRAY_SIZE(hardware_events), i);
 }

@@ -338,7 +338,7 @@ static void __corepmu_init describe_metrics(struct x86_desc *desc)
 	desc->metrics_clear = desc->capabilities & PERF_CAP_METRICS_CLEAR;
 }
 
-static void __corepmu_init describe_registers(struct x86_desc *desc, unsigned int version)
+static void __corepmu_init describe_global_registers(struct x86_desc *desc, unsigned int version)
 {
 	desc->select_msr = MSR_P6_EVNTSEL0;
 	desc->counter_msr = MSR_P6_PERFCTR0;
@@ -362,7 +362,7 @@ static void __corepmu_init describe_registers(struct x86_desc *desc, unsigned in
 }
 
 /* Describe the generic events. @missing has a bit for each of @nr architectural events. */
-static void __corepmu_init describe_events(struct x86_desc *desc, unsigned int nr, u32 missing)
+static void __corepmu_init describe_arch_events(struct x86_desc *desc, unsigned int nr, u32 missing)
 {
 	unsigned int i;
 
@@ -426,7 +426,7 @@ int __corepmu_init intel_describe(struct x86_desc *desc)
 	for (; i < COREPMU_MAX_COUNTERS; i++)
 		pmu->width[i] = fixed_width;
 
-	describe_registers(desc, version);
+	describe_global_registers(desc, version);
 	describe_metrics(desc);
 	desc->stale_monitors = desc->global_ctrl &&
 			       intel_has_stale_monitors(desc->uarch, desc->nr_gp);
@@ -439,7 +439,7 @@ int __corepmu_init intel_describe(struct x86_desc *desc)
 		desc->config_known |= EVNTSEL_IN_TX | EVNTSEL_IN_TX_CP;
 		desc->counts_only = EVNTSEL_IN_TX_CP;
 	}
-	describe_events(desc, FIELD_GET(EAX_NR_EVENTS, eax), ebx);
+	describe_arch_events(desc, FIELD_GET(EAX_NR_EVENTS, eax), ebx);
 	pmu->min_left = intel_min_left(desc->uarch);
 	desc->min_period = intel_min_period;
 	desc->cache = intel_cache;

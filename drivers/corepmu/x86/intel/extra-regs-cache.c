@@ -13,26 +13,9 @@
 #include <linux/kernel.h>
 #include <linux/perf_event.h>
 
-#include "intel.h"
+#include "uarch-bits.h"
 #include "../msr.h"
 #include "../x86.h"
-
-#define SNB	(BIT(UARCH_SANDY_BRIDGE) | BIT(UARCH_IVY_BRIDGE))
-#define HSW	BIT(UARCH_HASWELL)
-#define BDW	BIT(UARCH_BROADWELL)
-#define SKL	BIT(UARCH_SKYLAKE)
-#define ICL	BIT(UARCH_ICE_LAKE)
-#define GLC	BIT(UARCH_GOLDEN_COVE)
-#define RWC	BIT(UARCH_REDWOOD_COVE)
-#define LNC	BIT(UARCH_LION_COVE)
-#define GLM	(BIT(UARCH_GOLDMONT) | BIT(UARCH_GOLDMONT_PLUS))
-#define TNT	BIT(UARCH_TREMONT)
-#define GRT	BIT(UARCH_GRACEMONT)
-#define CMT	BIT(UARCH_CRESTMONT)
-#define SKT	BIT(UARCH_SKYMONT)
-#define CYC	BIT(UARCH_COYOTE_COVE)
-#define PNC	BIT(UARCH_PANTHER_COVE)
-#define ARW	BIT(UARCH_ARCTIC_WOLF)
 
 /*
  * Requests: demand loads and stores (on Sandy Bridge also prefetches into the last-level cache),
@@ -77,7 +60,7 @@
 
 #define SKX	(SKL | ICL)
 #define NEW	(GLC | RWC)
-#define ATOMS	(GLM | TNT | GRT | CMT | SKT)
+#define ATOMS	(GLM_GLP | TNT | GRT | CMT | SKT)
 
 /* The CPUs of a microarchitecture that a row is for */
 enum which {
@@ -101,19 +84,19 @@ struct extra_reg_generic {
 	u64		value;
 };
 
-static const struct extra_reg_generic cache_events[] = {
-	{ SNB, ALL, X86_CACHE(LL, READ, ACCESS), SNB_READ | ANY },
-	{ SNB, ALL, X86_CACHE(LL, READ, MISS), SNB_READ | SNB_MISS },
-	{ SNB, ALL, X86_CACHE(LL, WRITE, ACCESS), SNB_WRITE | ANY },
-	{ SNB, ALL, X86_CACHE(LL, WRITE, MISS), SNB_WRITE | SNB_MISS },
-	{ SNB, ALL, X86_CACHE(LL, PREFETCH, ACCESS), PREFETCH | ANY },
-	{ SNB, ALL, X86_CACHE(LL, PREFETCH, MISS), PREFETCH | SNB_MISS },
-	{ SNB, ALL, X86_CACHE(NODE, READ, ACCESS), SNB_READ | SNB_MEMORY },
-	{ SNB, ALL, X86_CACHE(NODE, READ, MISS), SNB_READ | SNB_REMOTE },
-	{ SNB, ALL, X86_CACHE(NODE, WRITE, ACCESS), SNB_WRITE | SNB_MEMORY },
-	{ SNB, ALL, X86_CACHE(NODE, WRITE, MISS), SNB_WRITE | SNB_REMOTE },
-	{ SNB, ALL, X86_CACHE(NODE, PREFETCH, ACCESS), PREFETCH | SNB_MEMORY },
-	{ SNB, ALL, X86_CACHE(NODE, PREFETCH, MISS), PREFETCH | SNB_REMOTE },
+static const struct extra_reg_generic offcore_events[] = {
+	{ SNB_IVB, ALL, X86_CACHE(LL, READ, ACCESS), SNB_READ | ANY },
+	{ SNB_IVB, ALL, X86_CACHE(LL, READ, MISS), SNB_READ | SNB_MISS },
+	{ SNB_IVB, ALL, X86_CACHE(LL, WRITE, ACCESS), SNB_WRITE | ANY },
+	{ SNB_IVB, ALL, X86_CACHE(LL, WRITE, MISS), SNB_WRITE | SNB_MISS },
+	{ SNB_IVB, ALL, X86_CACHE(LL, PREFETCH, ACCESS), PREFETCH | ANY },
+	{ SNB_IVB, ALL, X86_CACHE(LL, PREFETCH, MISS), PREFETCH | SNB_MISS },
+	{ SNB_IVB, ALL, X86_CACHE(NODE, READ, ACCESS), SNB_READ | SNB_MEMORY },
+	{ SNB_IVB, ALL, X86_CACHE(NODE, READ, MISS), SNB_READ | SNB_REMOTE },
+	{ SNB_IVB, ALL, X86_CACHE(NODE, WRITE, ACCESS), SNB_WRITE | SNB_MEMORY },
+	{ SNB_IVB, ALL, X86_CACHE(NODE, WRITE, MISS), SNB_WRITE | SNB_REMOTE },
+	{ SNB_IVB, ALL, X86_CACHE(NODE, PREFETCH, ACCESS), PREFETCH | SNB_MEMORY },
+	{ SNB_IVB, ALL, X86_CACHE(NODE, PREFETCH, MISS), PREFETCH | SNB_REMOTE },
 
 	{ HSW | BDW | ATOMS, ALL, X86_CACHE(LL, READ, ACCESS), DATA_READ | ANY },
 	{ HSW | BDW | ATOMS, ALL, X86_CACHE(LL, WRITE, ACCESS), OWNERSHIP | ANY },
@@ -158,10 +141,10 @@ static const struct extra_reg_generic cache_events[] = {
 	{ LNC, ARROW_LAKE, X86_CACHE(LL, READ, MISS), DATA_READ | ARL_MISS },
 	{ LNC, ARROW_LAKE, X86_CACHE(LL, WRITE, MISS), OWNERSHIP | ARL_MISS },
 
-	{ BIT(UARCH_GOLDMONT), ALL, X86_CACHE(LL, PREFETCH, ACCESS), PREFETCH | ANY },
-	{ BIT(UARCH_GOLDMONT), ALL, X86_CACHE(LL, PREFETCH, MISS), PREFETCH | GLM_MISS },
-	{ GLM, ALL, X86_CACHE(LL, READ, MISS), DATA_READ | GLM_MISS },
-	{ GLM, ALL, X86_CACHE(LL, WRITE, MISS), OWNERSHIP | GLM_MISS },
+	{ GLM, ALL, X86_CACHE(LL, PREFETCH, ACCESS), PREFETCH | ANY },
+	{ GLM, ALL, X86_CACHE(LL, PREFETCH, MISS), PREFETCH | GLM_MISS },
+	{ GLM_GLP, ALL, X86_CACHE(LL, READ, MISS), DATA_READ | GLM_MISS },
+	{ GLM_GLP, ALL, X86_CACHE(LL, WRITE, MISS), OWNERSHIP | GLM_MISS },
 	{ TNT, ALL, X86_CACHE(LL, READ, MISS), DATA_READ | TNT_MISS },
 	{ TNT, ALL, X86_CACHE(LL, WRITE, MISS), OWNERSHIP | TNT_MISS },
 	{ GRT, ALL, X86_CACHE(LL, READ, MISS), DATA_READ | GRT_MISS },
@@ -245,7 +228,7 @@ bool intel_extra_reg_cache_value(const struct intel_uarch *uarch, u64 generic, u
 	enum which own = which_is_this();
 	const struct extra_reg_generic *event;
 
-	for (event = cache_events; event < cache_events + ARRAY_SIZE(cache_events); event++) {
+	for (event = offcore_events; event < offcore_events + ARRAY_SIZE(offcore_events); event++) {
 		if (event->generic != generic || !(event->uarches & BIT(uarch - intel_uarches)) ||
 		    !(event->which & own))
 			continue;

@@ -43,7 +43,7 @@
 #include <corepmu/module.h>
 #include <corepmu/pmu.h>
 
-#include "intel.h"
+#include "uarch-bits.h"
 #include "../msr.h"
 #include "../x86.h"
 
@@ -73,25 +73,6 @@ static const u32 extra_reg_msrs[NR_EXTRA_REGS] = {
 	[SNOOP_0]	= MSR_SNOOP_RSP_0,
 	[SNOOP_1]	= MSR_SNOOP_RSP_1,
 };
-
-#define NHM	BIT(UARCH_NEHALEM)
-#define WSM	BIT(UARCH_WESTMERE)
-#define SNB	(BIT(UARCH_SANDY_BRIDGE) | BIT(UARCH_IVY_BRIDGE))
-#define HSW	BIT(UARCH_HASWELL)
-#define BDW	BIT(UARCH_BROADWELL)
-#define SKL	BIT(UARCH_SKYLAKE)
-#define ICL	BIT(UARCH_ICE_LAKE)
-#define GLC	BIT(UARCH_GOLDEN_COVE)
-#define RWC	BIT(UARCH_REDWOOD_COVE)
-#define LNC	BIT(UARCH_LION_COVE)
-#define PNC	(BIT(UARCH_COYOTE_COVE) | BIT(UARCH_PANTHER_COVE))
-#define SLM	BIT(UARCH_SILVERMONT)
-#define KNL	BIT(UARCH_KNIGHTS_LANDING)
-#define GLM	(BIT(UARCH_GOLDMONT) | BIT(UARCH_GOLDMONT_PLUS))
-#define TNT	BIT(UARCH_TREMONT)
-#define GRT	BIT(UARCH_GRACEMONT)
-#define CMT	(BIT(UARCH_CRESTMONT) | BIT(UARCH_SKYMONT))
-#define ARW	BIT(UARCH_ARCTIC_WOLF)
 
 /*
  * Bits for requests, any response, suppliers of the data, and snoop results. The client models of
@@ -142,8 +123,8 @@ static const struct extra_reg_event extra_reg_events[] = {
 	/* OFFCORE_RESPONSE, OCR */
 	{ NHM | WSM, 0x01b7, RSP_0, GENMASK_ULL(15, 0) },
 	{ WSM, 0x01bb, RSP_1, GENMASK_ULL(15, 0) },
-	{ SNB | HSW | BDW | SKL, 0x01b7, RSP_0, SNB_BITS },
-	{ SNB | HSW | BDW | SKL, 0x01bb, RSP_1, SNB_BITS },
+	{ SNB_IVB | HSW | BDW | SKL, 0x01b7, RSP_0, SNB_BITS },
+	{ SNB_IVB | HSW | BDW | SKL, 0x01bb, RSP_1, SNB_BITS },
 	{ ICL, 0x01b7, RSP_0, ICL_BITS },
 	{ ICL, 0x01bb, RSP_1, ICL_BITS },
 	{ GLC | RWC, 0x012a, RSP_0, GLC_BITS },
@@ -154,42 +135,42 @@ static const struct extra_reg_event extra_reg_events[] = {
 	{ SLM, 0x02b7, RSP_1, SLM_BITS },
 	{ KNL, 0x01b7, RSP_0, (KNL_BITS & ~KNL_OTHER) | SLM_OUTSTANDING },
 	{ KNL, 0x02b7, RSP_1, KNL_BITS },
-	{ GLM, 0x01b7, RSP_0, GLM_BITS | SLM_OUTSTANDING },
-	{ GLM, 0x02b7, RSP_1, GLM_BITS },
+	{ GLM_GLP, 0x01b7, RSP_0, GLM_BITS | SLM_OUTSTANDING },
+	{ GLM_GLP, 0x02b7, RSP_1, GLM_BITS },
 	{ TNT, 0x01b7, RSP_0, TNT_BITS | TNT_OUTSTANDING },
 	{ TNT, 0x02b7, RSP_1, TNT_BITS },
 	{ GRT, 0x01b7, RSP_0, GRT_BITS | TNT_OUTSTANDING },
 	{ GRT, 0x02b7, RSP_1, GRT_BITS },
-	{ CMT, 0x01b7, RSP_0, CMT_BITS | TNT_OUTSTANDING },
-	{ CMT, 0x02b7, RSP_1, CMT_BITS },
+	{ CMT_SKT, 0x01b7, RSP_0, CMT_BITS | TNT_OUTSTANDING },
+	{ CMT_SKT, 0x02b7, RSP_1, CMT_BITS },
 	/* OMR; the cores' second event has no name, their third is MEM_LOAD_L2_MISS_RETIRED */
-	{ PNC, 0x012a, OMR_0, PNC_OMR_BITS },
-	{ PNC, 0x022a, OMR_1, PNC_OMR_BITS },
-	{ PNC, 0x042a, OMR_2, PNC_OMR_BITS },
-	{ PNC, 0x082a, OMR_3, PNC_OMR_BITS },
-	{ PNC, 0x014f, OMR_0, PNC_OMR_BITS },
-	{ PNC, 0x024f, OMR_1, PNC_OMR_BITS },
-	{ PNC, 0x044f, OMR_2, PNC_OMR_BITS },
-	{ PNC, 0x084f, OMR_3, PNC_OMR_BITS },
-	{ PNC, 0x01d6, OMR_0, PNC_OMR_BITS },
-	{ PNC, 0x02d6, OMR_1, PNC_OMR_BITS },
-	{ PNC, 0x04d6, OMR_2, PNC_OMR_BITS },
-	{ PNC, 0x08d6, OMR_3, PNC_OMR_BITS },
+	{ CYC_PNC, 0x012a, OMR_0, PNC_OMR_BITS },
+	{ CYC_PNC, 0x022a, OMR_1, PNC_OMR_BITS },
+	{ CYC_PNC, 0x042a, OMR_2, PNC_OMR_BITS },
+	{ CYC_PNC, 0x082a, OMR_3, PNC_OMR_BITS },
+	{ CYC_PNC, 0x014f, OMR_0, PNC_OMR_BITS },
+	{ CYC_PNC, 0x024f, OMR_1, PNC_OMR_BITS },
+	{ CYC_PNC, 0x044f, OMR_2, PNC_OMR_BITS },
+	{ CYC_PNC, 0x084f, OMR_3, PNC_OMR_BITS },
+	{ CYC_PNC, 0x01d6, OMR_0, PNC_OMR_BITS },
+	{ CYC_PNC, 0x02d6, OMR_1, PNC_OMR_BITS },
+	{ CYC_PNC, 0x04d6, OMR_2, PNC_OMR_BITS },
+	{ CYC_PNC, 0x08d6, OMR_3, PNC_OMR_BITS },
 	{ ARW, 0x01b7, OMR_0, ARW_OMR_BITS },
 	{ ARW, 0x02b7, OMR_1, ARW_OMR_BITS },
 	{ ARW, 0x04b7, OMR_2, ARW_OMR_BITS },
 	{ ARW, 0x08b7, OMR_3, ARW_OMR_BITS },
 	/* Snoop responses: intel_cmt_extra_regs and intel_arw_extra_regs */
-	{ CMT | ARW, 0x0127, SNOOP_0, GENMASK_ULL(63, 0) },
-	{ CMT | ARW, 0x0227, SNOOP_1, GENMASK_ULL(63, 0) },
+	{ CMT_SKT | ARW, 0x0127, SNOOP_0, GENMASK_ULL(63, 0) },
+	{ CMT_SKT | ARW, 0x0227, SNOOP_1, GENMASK_ULL(63, 0) },
 	/* FRONTEND_RETIRED, INT_MISC.UNKNOWN_BRANCH_CYCLES, UOPS_RETIRED.MS */
 	{ SKL | ICL, 0x01c6, FRONTEND, FRONTEND_BITS },
 	{ GLC, 0x01c6, FRONTEND, FRONTEND_BITS | FRONTEND_MS },
-	{ RWC | LNC | PNC, 0x02c6, FRONTEND, FRONTEND_MS | BIT_ULL(0) },
-	{ RWC | LNC | PNC, 0x03c6, FRONTEND, FRONTEND_BITS | FRONTEND_MS },
+	{ RWC | LNC | CYC_PNC, 0x02c6, FRONTEND, FRONTEND_MS | BIT_ULL(0) },
+	{ RWC | LNC | CYC_PNC, 0x03c6, FRONTEND, FRONTEND_BITS | FRONTEND_MS },
 	{ GLC | RWC, 0x40ad, FRONTEND, GENMASK_ULL(2, 0) },
-	{ LNC | PNC, 0x40ad, FRONTEND, GENMASK_ULL(3, 0) },
-	{ GLC | RWC | LNC | PNC, 0x04c2, FRONTEND, FRONTEND_MS },
+	{ LNC | CYC_PNC, 0x40ad, FRONTEND, GENMASK_ULL(3, 0) },
+	{ GLC | RWC | LNC | CYC_PNC, 0x04c2, FRONTEND, FRONTEND_MS },
 };
 
 static __always_inline u32 uarch_bit(const struct x86_desc *desc)
@@ -197,7 +178,7 @@ static __always_inline u32 uarch_bit(const struct x86_desc *desc)
 	return desc->uarch ? BIT(desc->uarch - intel_uarches) : 0;
 }
 
-static const struct extra_reg_event *find_event(const struct x86_desc *desc, u64 config)
+static const struct extra_reg_event *find_extra_reg_event(const struct x86_desc *desc, u64 config)
 {
 	u16 code = config & (EVNTSEL_EVENT | EVNTSEL_UMASK);
 	const struct extra_reg_event *event;
@@ -243,7 +224,8 @@ static const struct extra_reg_event *find_same(const struct x86_desc *desc, u64 
 
 	/* Several events use OMR: keep the event, and take only the unit mask. */
 	if (is_omr(reg))
-		event = find_event(desc, (config & EVNTSEL_EVENT) | (event->code & EVNTSEL_UMASK));
+		event = find_extra_reg_event(desc, (config & EVNTSEL_EVENT) |
+					     (event->code & EVNTSEL_UMASK));
 
 	return event;
 }
@@ -254,8 +236,8 @@ static const struct extra_reg_event *find_same(const struct x86_desc *desc, u64 
 
 static u64 bits_of(const struct extra_reg_event *event)
 {
-	if ((event->uarches & SNB) && (intel_p6_model() == MODEL_SANDY_BRIDGE ||
-				       intel_p6_model() == MODEL_IVY_BRIDGE))
+	if ((event->uarches & SNB_IVB) && (intel_p6_model() == MODEL_SANDY_BRIDGE ||
+					   intel_p6_model() == MODEL_IVY_BRIDGE))
 		return event->bits & ~REMOTE;
 
 	return event->bits;
@@ -318,7 +300,7 @@ int intel_refuse_extra_reg(const struct x86_desc *desc, u64 config)
 {
 	const struct extra_reg_event *event;
 
-	if (!(uarch_bit(desc) & (PNC | ARW)) || find_event(desc, config))
+	if (!(uarch_bit(desc) & (CYC_PNC | ARW)) || find_extra_reg_event(desc, config))
 		return 0;
 	for (event = extra_reg_events;
 	     event < extra_reg_events + ARRAY_SIZE(extra_reg_events); event++)
@@ -340,7 +322,7 @@ int intel_refuse_extra_reg(const struct x86_desc *desc, u64 config)
  */
 bool intel_event_needs_extra_reg(const struct x86_desc *desc, u64 config)
 {
-	return find_event(desc, config);
+	return find_extra_reg_event(desc, config);
 }
 
 /**
@@ -400,7 +382,7 @@ u64 intel_extra_reg_cache(const struct x86_desc *desc, u64 generic, u64 *value)
 int intel_extra_reg_encode(const struct x86_desc *desc, struct perf_event *event, u64 config,
 			   u64 value)
 {
-	const struct extra_reg_event *entry = find_event(desc, config);
+	const struct extra_reg_event *entry = find_extra_reg_event(desc, config);
 	struct hw_perf_event_extra *reg = &event->hw.extra_reg;
 
 	if (!entry)

@@ -32,10 +32,10 @@
 #include "../msr.h"
 #include "../x86.h"
 
-#define NR_COUNTERS	4
+#define NR_NEHALEM_COUNTERS	4
 
 /* Selections with EVNTSEL_EN, _OS and _USR, without EVNTSEL_INT: no overflow interrupt */
-static const u32 clearing_selects[NR_COUNTERS] = { 0x4300b5, 0x4300d2, 0x4300b1, 0x4300b1 };
+static const u32 clearing_selects[NR_NEHALEM_COUNTERS] = { 0x4300b5, 0x4300d2, 0x4300b1, 0x4300b1 };
 
 /**
  * intel_has_stale_monitors() - check whether the CPU has the erratum
@@ -49,7 +49,7 @@ static const u32 clearing_selects[NR_COUNTERS] = { 0x4300b5, 0x4300d2, 0x4300b1,
 bool __corepmu_init intel_has_stale_monitors(const struct intel_uarch *uarch, unsigned int nr_gp)
 {
 	return (uarch == &intel_uarches[UARCH_NEHALEM] ||
-		uarch == &intel_uarches[UARCH_WESTMERE]) && nr_gp >= NR_COUNTERS;
+		uarch == &intel_uarches[UARCH_WESTMERE]) && nr_gp >= NR_NEHALEM_COUNTERS;
 }
 
 /*
@@ -102,25 +102,25 @@ static void put_back(struct corepmu_cpu *cpuc, struct perf_event *event, int idx
 void intel_clear_monitors(struct corepmu_cpu *cpuc, u64 enable, u64 global_ctrl)
 {
 	const struct x86_desc *desc = to_x86(cpuc->pmu);
-	struct perf_event *counting[NR_COUNTERS];
-	u64 values[NR_COUNTERS];
+	struct perf_event *counting[NR_NEHALEM_COUNTERS];
+	u64 values[NR_NEHALEM_COUNTERS];
 	int idx;
 
-	for (idx = 0; idx < NR_COUNTERS; idx++) {
+	for (idx = 0; idx < NR_NEHALEM_COUNTERS; idx++) {
 		struct perf_event *event = cpuc->events[idx];
 
 		counting[idx] = event && !(event->hw.state & PERF_HES_STOPPED) ? event : NULL;
 		values[idx] = take(cpuc, counting[idx], idx);
 	}
 
-	for (idx = 0; idx < NR_COUNTERS; idx++) {
+	for (idx = 0; idx < NR_NEHALEM_COUNTERS; idx++) {
 		x86_write_msr(desc->counter_msr + idx, 0);
 		x86_write_msr(desc->select_msr + idx, clearing_selects[idx]);
 	}
-	x86_write_msr(desc->global_ctrl, GENMASK_ULL(NR_COUNTERS - 1, 0));
+	x86_write_msr(desc->global_ctrl, GENMASK_ULL(NR_NEHALEM_COUNTERS - 1, 0));
 	x86_write_msr(desc->global_ctrl, global_ctrl);
 
-	for (idx = 0; idx < NR_COUNTERS; idx++) {
+	for (idx = 0; idx < NR_NEHALEM_COUNTERS; idx++) {
 		u64 select = cpuc->selected[idx];
 
 		x86_write_msr(desc->select_msr + idx, select ? select | enable : 0);

@@ -16,7 +16,7 @@
 #include <corepmu/module.h>
 #include <corepmu/pmu.h>
 
-#include "intel.h"
+#include "uarch-bits.h"
 #include "../msr.h"
 #include "../x86.h"
 
@@ -202,11 +202,7 @@ unsigned int __corepmu_init intel_nr_general(const struct intel_uarch *uarch, un
 }
 
 /* From Golden Cove and Gracemont on */
-#define NEW_UARCHES	(BIT(UARCH_GOLDEN_COVE) | BIT(UARCH_REDWOOD_COVE) |	\
-			 BIT(UARCH_LION_COVE) | BIT(UARCH_COYOTE_COVE) |	\
-			 BIT(UARCH_PANTHER_COVE) | BIT(UARCH_GRACEMONT) |	\
-			 BIT(UARCH_CRESTMONT) | BIT(UARCH_SKYMONT) |		\
-			 BIT(UARCH_ARCTIC_WOLF))
+#define NEW_UARCHES	(GLC_RWC | LNC_ON | GRT_ON)
 
 static bool is_one_of(const struct intel_uarch *uarch, u32 uarches)
 {
@@ -355,7 +351,6 @@ static const u16 fixed_events[] = {
  * in perf's lists for Lunar Lake and Nova Lake). General-purpose counters can count these events
  * too.
  */
-#define SKYMONT_FIXED	(BIT(UARCH_SKYMONT) | BIT(UARCH_ARCTIC_WOLF))
 static const u16 skymont_fixed_events[] = {
 	EVENT_INSTRUCTIONS, EVENT_CORE_CYCLES, EVENT_REF_CYCLES, 0, 0x0073, 0x019c, 0x02c2,
 };
@@ -368,16 +363,13 @@ static const u16 skymont_fixed_events[] = {
  * (intel_icl_event_constraints[] in arch/x86/events/intel/core.c).
  */
 #define PSEUDO_EVENT(n)		(((n) + 1) << 8)
-#define PSEUDO_UARCHES		(GENMASK(NR_UARCHES - 1, 0) &				\
-				 ~(BIT(UARCH_CORE) | BIT(UARCH_CORE2) |			\
-				   BIT(UARCH_NEHALEM) | BIT(UARCH_WESTMERE) |		\
-				   BIT(UARCH_BONNELL)))
+#define PSEUDO_UARCHES		(GENMASK(NR_UARCHES - 1, 0) & ~(YNH | C2 | NHM | WSM | BNL))
 #define REF_TSC_COUNTER		2
 
 /* In the array, 0 stands for a fixed counter that does not exist. */
 static const u16 *fixed_events_of(const struct intel_uarch *uarch, unsigned int *nr)
 {
-	if (is_one_of(uarch, SKYMONT_FIXED)) {
+	if (is_one_of(uarch, SKT_ON)) {
 		*nr = ARRAY_SIZE(skymont_fixed_events);
 		return skymont_fixed_events;
 	}

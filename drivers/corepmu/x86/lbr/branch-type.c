@@ -41,7 +41,7 @@
 #define GROUP_SBB		3
 
 /**
- * struct insn - an instruction that is being decoded
+ * struct branch_insn - an instruction that is being decoded
  * @code: bytes from the first prefix on, including the next instructions
  * @len: number of bytes that are known
  * @opcode: offset of the opcode, @len if it is not known
@@ -50,7 +50,7 @@
  * @addr_16: addresses have 16 bits
  * @rep: the last F2 or F3 prefix, or 0
  */
-struct insn {
+struct branch_insn {
 	const u8	*code;
 	unsigned int	len;
 	unsigned int	opcode;
@@ -60,7 +60,7 @@ struct insn {
 	u8		rep;
 };
 
-static bool is_prefix(struct insn *insn, u8 byte)
+static bool is_prefix(struct branch_insn *insn, u8 byte)
 {
 	switch (byte) {
 	case 0x66:
@@ -89,9 +89,9 @@ static bool is_prefix(struct insn *insn, u8 byte)
 	}
 }
 
-static struct insn skip_prefixes(const u8 *code, unsigned int len, bool is_64bit)
+static struct branch_insn skip_prefixes(const u8 *code, unsigned int len, bool is_64bit)
 {
-	struct insn insn = { .code = code, .len = len, .is_64bit = is_64bit };
+	struct branch_insn insn = { .code = code, .len = len, .is_64bit = is_64bit };
 
 	while (insn.opcode < len && is_prefix(&insn, code[insn.opcode]))
 		insn.opcode++;
@@ -100,14 +100,14 @@ static struct insn skip_prefixes(const u8 *code, unsigned int len, bool is_64bit
 }
 
 /* Byte at @offset after the opcode's first byte; 0 if not known */
-static u8 byte_at(const struct insn *insn, unsigned int offset)
+static u8 byte_at(const struct branch_insn *insn, unsigned int offset)
 {
 	unsigned int i = insn->opcode + offset;
 
 	return i < insn->len ? insn->code[i] : 0;
 }
 
-static u32 type_of_0f(const struct insn *insn)
+static u32 type_of_0f(const struct branch_insn *insn)
 {
 	switch (byte_at(insn, 1)) {
 	case 0x01:
@@ -126,7 +126,7 @@ static u32 type_of_0f(const struct insn *insn)
 	}
 }
 
-static u32 type_of_ff(const struct insn *insn)
+static u32 type_of_ff(const struct branch_insn *insn)
 {
 	switch (MODRM_REG(byte_at(insn, 1))) {
 	case GROUP_CALL:
@@ -140,7 +140,7 @@ static u32 type_of_ff(const struct insn *insn)
 	}
 }
 
-static u32 type_of(const struct insn *insn)
+static u32 type_of(const struct branch_insn *insn)
 {
 	switch (byte_at(insn, 0)) {
 	case 0x0f:
@@ -178,7 +178,7 @@ static u32 type_of(const struct insn *insn)
 }
 
 /* Number of bytes of ModRM, SIB and displacement */
-static unsigned int modrm_size(const struct insn *insn, unsigned int offset)
+static unsigned int modrm_size(const struct branch_insn *insn, unsigned int offset)
 {
 	u8 modrm = byte_at(insn, offset), mod = MODRM_MOD(modrm), rm = MODRM_RM(modrm);
 	unsigned int size = 1;
@@ -236,7 +236,7 @@ static const u8 fusible_opcodes[] = {
  * Check an opcode that stands for several instructions, one of which ModRM.reg selects. Return true
  * for an opcode of one instruction.
  */
-static bool group_fuses(const struct insn *insn, u8 opcode)
+static bool group_fuses(const struct branch_insn *insn, u8 opcode)
 {
 	unsigned int operation = MODRM_REG(byte_at(insn, 1));
 
@@ -253,7 +253,7 @@ static bool group_fuses(const struct insn *insn, u8 opcode)
 }
 
 /* Length of an instruction that the CPU may fuse with a branch, with prefixes; 0 for others */
-static unsigned int fusible_size(const struct insn *insn)
+static unsigned int fusible_size(const struct branch_insn *insn)
 {
 	u8 opcode = byte_at(insn, 0), operands = fusible_opcodes[opcode];
 	unsigned int size = insn->opcode + 1;
@@ -290,7 +290,7 @@ u32 x86_branch_type(const u8 *code, unsigned int len, bool is_64bit, bool fused,
 
 	*offset = 0;
 	for (i = 0; i < (fused ? MAX_FUSED : 1); i++) {
-		struct insn insn = skip_prefixes(code + at, len - at, is_64bit);
+		struct branch_insn insn = skip_prefixes(code + at, len - at, is_64bit);
 		u32 type = type_of(&insn);
 		unsigned int size;
 

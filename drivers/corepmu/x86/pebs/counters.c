@@ -241,7 +241,7 @@ static void follow_reload(struct x86_pebs_scratch *s, int idx, s64 seen)
 	s->value[idx] = -reload;
 }
 
-static void show(struct perf_event *event, struct x86_pebs_scratch *s, int idx)
+static void show_count(struct perf_event *event, struct x86_pebs_scratch *s, int idx)
 {
 	s64 change = s->count[idx] - local64_read(&event->count);
 
@@ -267,7 +267,7 @@ static void show_metrics(struct corepmu_cpu *cpuc, struct x86_pebs_scratch *s, u
 			s->count[idx] += grown;
 			s->value[idx] += grown;
 		}
-		show(cpuc->events[idx], s, idx);
+		show_count(cpuc->events[idx], s, idx);
 	}
 }
 
@@ -297,7 +297,7 @@ void x86_pebs_counters_show(struct corepmu_cpu *cpuc, const struct x86_pebs_reco
 		if (!(c->drained & BIT_ULL(idx)) || !cpuc->events[idx])
 			continue;
 		advance(cpuc, s, idx, *value);
-		show(cpuc->events[idx], s, idx);
+		show_count(cpuc->events[idx], s, idx);
 		if (record->counters & BIT_ULL(idx))
 			follow_reload(s, idx, seen);
 	}

@@ -26,7 +26,7 @@
 #define IS_HIT		PERF_MEM_S(LVL, HIT)
 #define SNOOP(what)	PERF_MEM_S(SNOOP, what)
 #define FORWARD		PERF_MEM_S(SNOOPX, FWD)
-#define REMOTE		PERF_MEM_S(REMOTE, REMOTE)
+#define FROM_REMOTE		PERF_MEM_S(REMOTE, REMOTE)
 
 /* Codes with one meaning on all microarchitectures before Lion Cove and Arctic Wolf */
 #define COMMON_SOURCES								\
@@ -44,11 +44,11 @@ static const u64 skylake_sources[] = {
 	[0x6] = MEM(HIT(L3), L3, SNOOP(HIT)),
 	[0x7] = MEM(HIT(L3), L3, SNOOP(HITM)),
 	[0x8] = MEM(IS_HIT, L4, SNOOP(HIT)),
-	[0x9] = MEM(IS_HIT, L4, SNOOP(HIT)) | REMOTE,
+	[0x9] = MEM(IS_HIT, L4, SNOOP(HIT)) | FROM_REMOTE,
 	[0xa] = MEM(HIT(LOC_RAM), RAM, SNOOP(HIT)),
-	[0xb] = MEM(IS_HIT, RAM, SNOOP(NONE)) | REMOTE,
-	[0xc] = MEM(IS_HIT, ANY_CACHE, FORWARD) | REMOTE,
-	[0xd] = MEM(IS_HIT, ANY_CACHE, SNOOP(HITM)) | REMOTE,
+	[0xb] = MEM(IS_HIT, RAM, SNOOP(NONE)) | FROM_REMOTE,
+	[0xc] = MEM(IS_HIT, ANY_CACHE, FORWARD) | FROM_REMOTE,
+	[0xd] = MEM(IS_HIT, ANY_CACHE, SNOOP(HITM)) | FROM_REMOTE,
 };
 
 static const u64 gracemont_sources[] = {
@@ -57,11 +57,11 @@ static const u64 gracemont_sources[] = {
 	[0x6] = MEM(HIT(L3), L3, SNOOP(HITM)),
 	[0x7] = MEM(HIT(L3), L3, SNOOP(HITM)),
 	[0x8] = MEM(HIT(L3), L3, FORWARD),
-	[0x9] = MEM(HIT(REM_CCE1), L3, SNOOP(HITM)) | REMOTE,
+	[0x9] = MEM(HIT(REM_CCE1), L3, SNOOP(HITM)) | FROM_REMOTE,
 	[0xa] = MEM(HIT(LOC_RAM), RAM, SNOOP(HIT)),
-	[0xb] = MEM(HIT(REM_RAM1), L3, SNOOP(HIT)) | REMOTE,
+	[0xb] = MEM(HIT(REM_RAM1), L3, SNOOP(HIT)) | FROM_REMOTE,
 	[0xc] = MEM(HIT(LOC_RAM), RAM, SNOOP(NONE) | SNOOP(MISS)),
-	[0xd] = MEM(HIT(REM_RAM1), RAM, SNOOP(NONE) | SNOOP(MISS)) | REMOTE,
+	[0xd] = MEM(HIT(REM_RAM1), RAM, SNOOP(NONE) | SNOOP(MISS)) | FROM_REMOTE,
 };
 
 static const u64 crestmont_sources[] = {
@@ -70,11 +70,11 @@ static const u64 crestmont_sources[] = {
 	[0x6] = MEM(HIT(L3), L3, SNOOP(HIT)),
 	[0x7] = MEM(HIT(L3), L3, FORWARD),
 	[0x8] = MEM(HIT(L3), L3, SNOOP(HITM)),
-	[0x9] = MEM(HIT(REM_CCE1), L3, SNOOP(HITM)) | REMOTE,
+	[0x9] = MEM(HIT(REM_CCE1), L3, SNOOP(HITM)) | FROM_REMOTE,
 	[0xa] = MEM(HIT(LOC_RAM), RAM, SNOOP(NONE)),
-	[0xb] = MEM(IS_HIT, RAM, SNOOP(NONE)) | REMOTE,
-	[0xc] = MEM(IS_HIT, RAM, FORWARD) | REMOTE,
-	[0xd] = MEM(IS_HIT, RAM, SNOOP(HITM)) | REMOTE,
+	[0xb] = MEM(IS_HIT, RAM, SNOOP(NONE)) | FROM_REMOTE,
+	[0xc] = MEM(IS_HIT, RAM, FORWARD) | FROM_REMOTE,
+	[0xd] = MEM(IS_HIT, RAM, SNOOP(HITM)) | FROM_REMOTE,
 };
 
 /* From here on, codes that are not listed are reserved. */
@@ -246,7 +246,7 @@ static u64 omr_data(u64 source)
 	bool remote = source & OMR_REMOTE;
 
 	if (remote)
-		data |= REMOTE;
+		data |= FROM_REMOTE;
 	switch (region) {
 	case PERF_MEM_REGION_NA:
 		return data | NO_CACHE;

@@ -177,7 +177,7 @@ static void emit(struct corepmu_cpu *cpuc, struct perf_event *event,
 }
 
 /* Return what perf_misc_flags() and perf_arch_misc_flags() (arch/x86/events/core.c) depend on. */
-static unsigned long level_of(struct x86_pebs_sample *sample)
+static unsigned long sample_level(struct x86_pebs_sample *sample)
 {
 	return (sample->shown.regs.flags & PERF_EFLAGS_EXACT) | user_mode(&sample->shown.regs);
 }
@@ -198,11 +198,12 @@ static int emit_in_batch(struct corepmu_cpu *cpuc, struct perf_event *event,
 
 	if (room > 0) {
 		corepmu_precise_batch_add(batch, event, &sample->data, &sample->shown.regs,
-					  level_of(sample));
+					  sample_level(sample));
 	} else {
 		if (left && !room)
 			begun = corepmu_precise_batch(batch, event, &sample->data,
-						      &sample->shown.regs, level_of(sample), left);
+						      &sample->shown.regs,
+						      sample_level(sample), left);
 		if (!begun)
 			emit(cpuc, event, sample, left);
 		room = begun > 0 ? begun : ONE_BY_ONE;

@@ -152,7 +152,7 @@ static void __corepmu_init describe_arch(struct x86_desc *desc)
 	x86_ds_set_physical(true);
 }
 
-static __corepmu_init const char *describe(struct x86_desc *desc)
+static __corepmu_init const char *describe_pebs(struct x86_desc *desc)
 {
 	unsigned int format = FIELD_GET(PERF_CAP_PEBS_VERSION, desc->capabilities);
 	const char *reason;
@@ -203,7 +203,7 @@ void __corepmu_init x86_describe_precise(struct x86_desc *desc)
 {
 	if (boot_cpu_data.x86_vendor != X86_VENDOR_INTEL)
 		return;
-	desc->pmu->precise_reason = describe(desc);
+	desc->pmu->precise_reason = describe_pebs(desc);
 	if (!desc->pmu->precise_reason)
 		pr_debug("PEBS records have format %u\n", desc->pebs_format);
 }

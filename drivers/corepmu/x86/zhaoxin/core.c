@@ -30,7 +30,7 @@
 #define FAMILY_ZXC		0x06
 #define FAMILY_WUDAOKOU		0x07
 
-#define EVENT_CYCLES		0x0082
+#define ZHAOXIN_EVENT_CYCLES		0x0082
 #define EVENT_BUS_CYCLES	0x0083
 #define EVENT_INSTRUCTIONS	0x00c0
 /* Cycles in which @event does not happen: inv, and a cmask of 1 */
@@ -57,14 +57,14 @@ struct zhaoxin_uarch {
 /* ZX-C: no event is documented but cycles, which have a fixed counter. */
 static const struct zhaoxin_uarch zxc = {
 	.hardware = {
-		[PERF_COUNT_HW_CPU_CYCLES]		= EVENT_CYCLES,
+		[PERF_COUNT_HW_CPU_CYCLES]		= ZHAOXIN_EVENT_CYCLES,
 	},
 	.fixed = BIT(1),
 	.clear_needs_ctrl = true,
 };
 
 #define COMMON_HARDWARE								\
-	[PERF_COUNT_HW_CPU_CYCLES]		= EVENT_CYCLES,			\
+	[PERF_COUNT_HW_CPU_CYCLES]		= ZHAOXIN_EVENT_CYCLES,			\
 	[PERF_COUNT_HW_INSTRUCTIONS]		= EVENT_INSTRUCTIONS,		\
 	[PERF_COUNT_HW_BUS_CYCLES]		= EVENT_BUS_CYCLES,		\
 	[PERF_COUNT_HW_STALLED_CYCLES_BACKEND]	= 0x040f
@@ -187,7 +187,7 @@ static u64 zhaoxin_allowed_counters(const struct x86_desc *desc, u64 config)
 	case EVENT_INSTRUCTIONS:
 		allowed |= BIT_ULL(FIXED_COUNTER_BASE);
 		break;
-	case EVENT_CYCLES:
+	case ZHAOXIN_EVENT_CYCLES:
 		allowed |= BIT_ULL(FIXED_COUNTER_BASE + 1);
 		break;
 	case EVENT_BUS_CYCLES:

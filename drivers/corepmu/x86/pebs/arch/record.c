@@ -30,11 +30,11 @@
 #define PIECE_UNIT		(NR_HEADER_WORDS * sizeof(u64))
 
 enum {
-	BASIC_IP	= 0,
-	BASIC_COUNTERS,
-	BASIC_TSC,
-	BASIC_RETIRE,
-	NR_BASIC_WORDS	= 6
+	ARCH_BASIC_IP	= 0,
+	ARCH_BASIC_COUNTERS,
+	ARCH_BASIC_TSC,
+	ARCH_BASIC_RETIRE,
+	ARCH_NR_BASIC_WORDS	= 6
 };
 
 #define RETIRE_LATENCY		GENMASK_ULL(15, 0)
@@ -63,9 +63,9 @@ enum {
 #define LBR_UNIT		8
 
 /* Words of all groups but the branches */
-static size_t group_words(u64 groups)
+static size_t arch_group_words(u64 groups)
 {
-	return (groups & HEADER_BASIC ? NR_BASIC_WORDS : 0) +
+	return (groups & HEADER_BASIC ? ARCH_NR_BASIC_WORDS : 0) +
 	       (groups & PEBS_ARCH_AUX ? NR_AUX_WORDS : 0) +
 	       (groups & PEBS_ARCH_GPR ? NR_GPR_WORDS : 0) +
 	       (groups & PEBS_ARCH_XMM ? NR_XMM_WORDS : 0);
@@ -105,7 +105,7 @@ static size_t counter_words(size_t words)
  */
 size_t x86_pebs_arch_size(u64 data)
 {
-	size_t words = group_words(HEADER_BASIC | x86_pebs_arch_groups(data));
+	size_t words = arch_group_words(HEADER_BASIC | x86_pebs_arch_groups(data));
 
 	if (data & PEBS_DATA_LBRS)
 		words += NR_LBR_HEADER_WORDS +
@@ -118,11 +118,11 @@ size_t x86_pebs_arch_size(u64 data)
 
 static void parse_basic(const u64 *word, struct x86_pebs_record *record)
 {
-	u64 retire = word[BASIC_RETIRE];
+	u64 retire = word[ARCH_BASIC_RETIRE];
 
-	record->ip = word[BASIC_IP];
-	record->counters = word[BASIC_COUNTERS];
-	record->tsc = word[BASIC_TSC];
+	record->ip = word[ARCH_BASIC_IP];
+	record->counters = word[ARCH_BASIC_COUNTERS];
+	record->tsc = word[ARCH_BASIC_TSC];
 	record->retire = retire & RETIRE_VALID ? FIELD_GET(RETIRE_LATENCY, retire) : 0;
 }
 
@@ -150,7 +150,7 @@ static size_t branch_words(const u64 *word, u64 groups, size_t words, size_t siz
  */
 static bool is_as_long(const u64 *word, u64 groups, size_t size, struct x86_pebs_record *record)
 {
-	size_t words = NR_HEADER_WORDS + group_words(groups), more;
+	size_t words = NR_HEADER_WORDS + arch_group_words(groups), more;
 
 	if (groups & PEBS_ARCH_LBR) {
 		more = branch_words(word, groups, words, size, record);
@@ -172,7 +172,7 @@ static void parse_groups(const u64 *word, u64 groups, struct x86_pebs_record *re
 {
 	if (groups & HEADER_BASIC) {
 		parse_basic(word, record);
-		word += NR_BASIC_WORDS;
+		word += ARCH_NR_BASIC_WORDS;
 	}
 	if (groups & PEBS_ARCH_AUX) {
 		record->has_memory = true;
