@@ -474,11 +474,6 @@ static inline void compat_wrmsr(u32 msr, u64 value)
 	wrmsrq(msr, value);
 }
 
-static __always_inline void compat_native_wrmsr(u32 msr, u64 value)
-{
-	native_write_msr(msr, value);
-}
-
 static inline int compat_rdmsr_safe(u32 msr, u64 *value)
 {
 	return rdmsrq_safe(msr, value);
@@ -512,11 +507,6 @@ static inline u64 compat_rdmsr(u32 msr)
 static inline void compat_wrmsr(u32 msr, u64 value)
 {
 	wrmsrl(msr, value);
-}
-
-static __always_inline void compat_native_wrmsr(u32 msr, u64 value)
-{
-	native_write_msr(msr, lower_32_bits(value), upper_32_bits(value));
 }
 
 #endif /* rdmsrq */

@@ -51,14 +51,17 @@ static inline void x86_write_msr(u32 msr, u64 value)
 /*
  * x86_read_msr() and x86_write_msr() for hot paths, without the call through pv_ops. Only a Xen PV
  * domain has other functions in pv_ops, and the driver does not load there. Like the call, these
- * functions are compiler barriers and have the tracepoints of events/msr.
+ * functions are compiler barriers and have the tracepoints of events/msr. The compiler may decide
+ * not to inline the kernel's native_read_msr() and native_write_msr().
  */
 static __always_inline u64 x86_read_msr_inline(u32 msr)
 {
 	u64 value;
 
 	barrier();
-	value = native_read_msr(msr);
+	value = __rdmsr(msr);
+	if (tracepoint_enabled(read_msr))
+		do_trace_read_msr(msr, value, 0);
 	barrier();
 
 	return value;
@@ -66,7 +69,9 @@ static __always_inline u64 x86_read_msr_inline(u32 msr)
 
 static __always_inline void x86_write_msr_inline(u32 msr, u64 value)
 {
-	compat_native_wrmsr(msr, value);
+	native_wrmsr(msr, lower_32_bits(value), upper_32_bits(value));
+	if (tracepoint_enabled(write_msr))
+		do_trace_write_msr(msr, value, 0);
 	barrier();
 }
 
