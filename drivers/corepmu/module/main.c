@@ -42,7 +42,7 @@ MODULE_PARM_DESC(start_near_wrap,
  * Both would change the kernel's static calls and keys. At its unload, a copy would restore the
  * value it found: a function of the other copy, which may be unloaded already.
  */
-const bool corepmu_drives_the_counters = true;
+const bool __visible corepmu_drives_the_counters = true;
 EXPORT_SYMBOL_GPL(corepmu_drives_the_counters);
 
 /* A sysfs directory has the PMU's name, with the CPU type that pmu_name() may append. */

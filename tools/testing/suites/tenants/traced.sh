@@ -10,11 +10,17 @@
 tracing=/sys/kernel/tracing
 
 # The driver's functions: all of them for the tracer, and those that add an event, delete it and
-# handle overflows
+# handle the interrupt
 case $BUILTIN$VENDOR in
-1arm) driver='armpmu_* armv8pmu_*' add=armpmu_add del=armpmu_del overflow=armv8pmu_handle_irq ;;
-1*) driver='x86_pmu_* intel_pmu_*' add=x86_pmu_add del=x86_pmu_del overflow=intel_pmu_handle_irq ;;
-*) driver=:mod:corepmu add=corepmu_event_add del=corepmu_event_del overflow=corepmu_handle_overflow ;;
+1arm) driver='armpmu_* armv8pmu_*' add=armpmu_add del=armpmu_del interrupt=armv8pmu_handle_irq ;;
+1*) driver='x86_pmu_* intel_pmu_*' add=x86_pmu_add del=x86_pmu_del interrupt=intel_pmu_handle_irq ;;
+*)
+	driver=:mod:corepmu add=corepmu_event_add del=corepmu_event_del
+	case $VENDOR in
+	arm) interrupt=pmuv3_interrupt ;;
+	*) interrupt=x86_handle_nmi ;;
+	esac
+	;;
 esac
 
 # Trace all functions of perf core, and of the driver.
@@ -49,7 +55,7 @@ samples_are_complete()
 {
 	periods=$(($(stat_count "$PMU/$INSTRUCTIONS/u" workload) / 100003))
 	expect_range "samples" $((periods - 1)) $((periods + 1)) "$(samples)" &&
-		expect_true "$overflow in the trace" seen $overflow
+		expect_true "$interrupt in the trace" seen $interrupt
 }
 
 branches_are_recorded()
