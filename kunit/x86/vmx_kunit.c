@@ -111,6 +111,53 @@ static void an_event_that_excludes_the_host_samples_the_guest(struct kunit *test
 	x86_vmx_exit();
 }
 
+/* An NMI after KVM has asked: its sample makes perf core throttle the event. */
+static void throttle_before_entry(void *event)
+{
+	struct perf_event *throttled = event;
+
+	throttled->pmu->stop(throttled, 0);
+}
+
+/*
+ * The VM exit enables the counter of an event that an NMI has stopped. The counter then overflows
+ * without an event. After a restart, as by perf_event_unthrottle(), the event samples again.
+ */
+static void an_event_stopped_before_the_vm_entry_samples_later(struct kunit *test)
+{
+	static const unsigned int precise[] = { 0, 2 };
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(precise); i++) {
+		struct fixture *b = vmx_fixture(test, "intel-pebs-icl");
+		struct perf_event_attr attr = precise_attr(PERF_COUNT_HW_INSTRUCTIONS, precise[i],
+							   100);
+		struct perf_event *event;
+
+		/* KVM switches the register only if its values for host and guest differ. */
+		attr.exclude_guest = 1;
+		/* Each record interrupts. */
+		attr.sample_type |= PERF_SAMPLE_CALLCHAIN;
+		KUNIT_ASSERT_EQ(test, fixture_open(b, &attr, &event), 0);
+		KUNIT_ASSERT_EQ(test, fixture_add(event, PERF_EF_START), 0);
+		fixture_forget(b);
+		run_in_guest(throttle_before_entry, event);
+		fixture_run(b, TESTBED_INSTRUCTIONS, 100);
+		fixture_run(b, TESTBED_INSTRUCTIONS, 100);
+		KUNIT_EXPECT_EQ(test, b->nr_samples, 0);
+		KUNIT_EXPECT_EQ(test, fixture_read(event), 0);
+
+		event->pmu->start(event, 0);
+		fixture_run(b, TESTBED_INSTRUCTIONS, 100);
+		fixture_run(b, TESTBED_INSTRUCTIONS, 100);
+		KUNIT_EXPECT_EQ_MSG(test, b->nr_samples, 2, "precise_ip %u", precise[i]);
+		KUNIT_EXPECT_EQ_MSG(test, fixture_read(event), 200, "precise_ip %u", precise[i]);
+		fixture_remove(event);
+		x86_vmx_exit();
+		fixture_end(b);
+	}
+}
+
 static void a_precise_event_counts_and_samples_the_host_alone(struct kunit *test)
 {
 	static const char * const names[] = {
@@ -266,6 +313,7 @@ static void a_precise_event_cannot_exclude_the_host(struct kunit *test)
 static struct kunit_case vmx_cases[] = {
 	KUNIT_CASE(exclude_host_and_guest_select_counts),
 	KUNIT_CASE(an_event_that_excludes_the_host_samples_the_guest),
+	KUNIT_CASE(an_event_stopped_before_the_vm_entry_samples_later),
 	KUNIT_CASE(a_precise_event_counts_and_samples_the_host_alone),
 	KUNIT_CASE(kvm_disables_pebs_where_records_may_be_late),
 	KUNIT_CASE(branches_of_guests_are_not_recorded),

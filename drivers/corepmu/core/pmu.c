@@ -271,15 +271,16 @@ static __always_inline void event_resume(struct corepmu_cpu *cpuc, struct perf_e
 }
 
 /*
- * Check whether the counter has wrapped since the driver set it. When several counters overflow at
- * the same time, perf core may stop all events of a group in the first event's sample. The other
- * events' overflows are acknowledged but not handled, since these events are stopped. Their
- * counters must be set again: otherwise they overflow only after their full range. prev_count of
- * topdown slots and metrics has another meaning.
+ * Check whether a stopped event keeps the value of its counter: slots and topdown metrics. All other
+ * counters must be set again. The counter of a stopped event may have wrapped, and would overflow
+ * only after its full range:
+ * - Several counters overflow at the same time. In the first event's sample perf core stops the
+ *   other events of the group: their overflows are acknowledged but not handled.
+ * - A VM exit enables the counter of an event that an NMI has stopped (x86/kvm/vmx-msrs.c).
  */
-static bool has_wrapped(const struct hw_perf_event *hwc)
+static bool keeps_value(const struct hw_perf_event *hwc)
 {
-	return local64_read(&hwc->prev_count) >= 0 && !(hwc->flags & COREPMU_EVENT_TOPDOWN);
+	return hwc->flags & COREPMU_EVENT_TOPDOWN;
 }
 
 /**
@@ -298,7 +299,7 @@ void corepmu_event_start(struct perf_event *event, int flags)
 	if (!(hwc->state & PERF_HES_STOPPED) || unlikely(hwc->idx < 0))
 		return;
 
-	if ((flags & PERF_EF_RELOAD) || unlikely(has_wrapped(hwc)))
+	if ((flags & PERF_EF_RELOAD) || likely(!keeps_value(hwc)))
 		corepmu_counter_prepare(cpuc, event);
 
 	event_resume(cpuc, event, event_counters(event));
