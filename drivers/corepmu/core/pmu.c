@@ -278,9 +278,9 @@ static __always_inline void event_resume(struct corepmu_cpu *cpuc, struct perf_e
  *   other events of the group: their overflows are acknowledged but not handled.
  * - A VM exit enables the counter of an event that an NMI has stopped (x86/kvm/vmx-msrs.c).
  */
-static bool keeps_value(const struct hw_perf_event *hwc)
+static bool keeps_value(struct perf_event *event)
 {
-	return hwc->flags & COREPMU_EVENT_TOPDOWN;
+	return (event->hw.flags & COREPMU_EVENT_TOPDOWN) && !is_sampling_event(event);
 }
 
 /**
@@ -299,7 +299,7 @@ void corepmu_event_start(struct perf_event *event, int flags)
 	if (!(hwc->state & PERF_HES_STOPPED) || unlikely(hwc->idx < 0))
 		return;
 
-	if ((flags & PERF_EF_RELOAD) || likely(!keeps_value(hwc)))
+	if ((flags & PERF_EF_RELOAD) || likely(!keeps_value(event)))
 		corepmu_counter_prepare(cpuc, event);
 
 	event_resume(cpuc, event, event_counters(event));

@@ -266,6 +266,50 @@ static void topdown_sample(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, fixture_read(event), 5500);
 }
 
+static struct perf_event *stopped_slots;
+
+/* As perf_event_throttle_group() of 6.16 and later */
+static void stop_slots(struct fixture *b, struct perf_event *event)
+{
+	if (event != stopped_slots)
+		stopped_slots->pmu->stop(stopped_slots, 0);
+}
+
+/*
+ * Slots overflow together with another event, in whose sample perf core stops the slots event.
+ * After a restart, as by perf_event_unthrottle(), the slots event overflows after its period.
+ */
+static void topdown_sample_restarts(struct kunit *test)
+{
+	struct fixture *b = topdown_start(test, &topdown_spr, false);
+	struct perf_event *slots = alloc(b, NULL, SLOTS);
+
+	slots->attr.sample_period = 1000;
+	slots->hw.sample_period = 1000;
+	slots->hw.last_period = 1000;
+	local64_set(&slots->hw.period_left, 1000);
+	KUNIT_ASSERT_EQ(test, fixture_init_event(slots), 0);
+	fixture_sampling(b, PERF_COUNT_HW_CPU_CYCLES, 1000);
+	KUNIT_ASSERT_EQ(test, fixture_add(slots, PERF_EF_START), 0);
+
+	stopped_slots = slots;
+	b->on_sample = stop_slots;
+	b->testbed->ops->hold(true);
+	x86_model_run(SLOTS, true, 1000);
+	x86_model_run(CYCLES, true, 1000);
+	b->testbed->ops->hold(false);
+	b->on_sample = NULL;
+	KUNIT_EXPECT_EQ(test, b->nr_samples, 2);
+	KUNIT_EXPECT_TRUE(test, slots->hw.state & PERF_HES_STOPPED);
+
+	fixture_start_event(slots, 0);
+	x86_model_run(SLOTS, true, 999);
+	KUNIT_EXPECT_EQ(test, b->nr_samples, 2);
+	x86_model_run(SLOTS, true, 1);
+	KUNIT_EXPECT_EQ(test, b->nr_samples, 3);
+	KUNIT_EXPECT_EQ(test, fixture_read(slots), 2000);
+}
+
 static struct kunit_case topdown_cases[] = {
 	KUNIT_CASE(topdown_rdpmc_index),
 	KUNIT_CASE(topdown_encode),
@@ -273,6 +317,7 @@ static struct kunit_case topdown_cases[] = {
 	KUNIT_CASE(topdown_hybrid),
 	KUNIT_CASE(topdown_raptor_lake),
 	KUNIT_CASE(topdown_sample),
+	KUNIT_CASE(topdown_sample_restarts),
 	{}
 };
 
