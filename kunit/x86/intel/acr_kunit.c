@@ -133,6 +133,55 @@ static void acr_read(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, fixture_read(branches), 100);
 }
 
+/* As perf_group_detach(): the leader is closed, and its only sibling is a leader from now on. */
+static void close_leader(struct fixture *b, struct perf_event *leader, struct perf_event *sibling)
+{
+	struct pmu *pmu = &b->pmu->perf_pmu;
+	unsigned long flags;
+
+	fixture_del(leader);
+	local_irq_save(flags);
+	pmu->pmu_disable(pmu);
+	list_del_init(&sibling->sibling_list);
+	sibling->group_leader = sibling;
+	pmu->pmu_enable(pmu);
+	local_irq_restore(flags);
+	fixture_close(leader);
+}
+
+/*
+ * Bit 0 of acr_mask names the leader. When the leader is closed, the event is member 0 itself. It
+ * does not name itself then: it would never overflow.
+ */
+static void acr_samples_without_leader(struct kunit *test)
+{
+	static const unsigned int precise[] = { 0, 2 };
+	struct fixture *b = test->priv;
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(precise); i++) {
+		struct perf_event *leader, *sibling;
+		struct perf_event_attr attr;
+
+		leader = member(b, NULL, PERF_COUNT_HW_BRANCH_INSTRUCTIONS, 100, 0);
+		attr = attr_of(PERF_COUNT_HW_INSTRUCTIONS, 300, 0x1);
+		attr.precise_ip = precise[i];
+		sibling = fixture_alloc(b, &attr);
+		sibling->group_leader = leader;
+		KUNIT_ASSERT_EQ(test, fixture_init_event(sibling), 0);
+		list_add_tail(&sibling->sibling_list, &leader->sibling_list);
+		place(b, leader);
+		place(b, sibling);
+		close_leader(b, leader, sibling);
+		fixture_forget(b);
+		fixture_run(b, TESTBED_INSTRUCTIONS, 300);
+		fixture_run(b, TESTBED_INSTRUCTIONS, 300);
+		KUNIT_EXPECT_EQ_MSG(test, b->nr_samples, 2, "precise_ip %u", precise[i]);
+		KUNIT_EXPECT_EQ_MSG(test, fixture_read(sibling), 600, "precise_ip %u", precise[i]);
+		fixture_remove(sibling);
+	}
+}
+
 static struct fixture *read_fixture;
 
 static void overflow_after_read(void)
@@ -367,6 +416,7 @@ static void acr_after_an_agent(struct kunit *test)
 
 static struct kunit_case acr_cases[] = {
 	KUNIT_CASE_PARAM(acr_samples, gen_params),
+	KUNIT_CASE_PARAM(acr_samples_without_leader, gen_params),
 	KUNIT_CASE_PARAM(acr_read, gen_params),
 	KUNIT_CASE_PARAM(acr_read_and_overflow, gen_params),
 	KUNIT_CASE_PARAM(acr_read_then_overflow, gen_params),

@@ -36,6 +36,9 @@
 
 #define PERFMON_EXT_ACR		2
 
+/* Bit of hw_perf_event.flags: the event has named itself since it was opened. */
+#define EVENT_ACR_SELF		BIT(COREPMU_EVENT_BACKEND + 5)
+
 /* A reload value has 31 bits; all bits above are 1. */
 #define MAX_RELOAD		BIT_ULL(31)
 #define CFG_C_RELOAD		GENMASK_ULL(31, 0)
@@ -230,6 +233,7 @@ static int check_group(const struct x86_desc *desc, struct perf_event *event)
 		corepmu_hw_limit_counters(&event->hw, desc->acr_causes);
 		/* The CPU does not report this overflow: an interrupt would find no flag. */
 		event->hw.config_base &= ~EVNTSEL_INT;
+		event->hw.flags |= EVENT_ACR_SELF;
 	}
 	if (ret || !corepmu_hw_counters(&event->hw))
 		return corepmu_refuse(-EINVAL,
@@ -353,15 +357,18 @@ int x86_acr_check_period(const struct perf_event *event, u64 period)
 /* A CPU's events */
 
 /*
- * Return a bit for the counter of @other, member @nr of the group, if @mask names it and it is
- * placed.
+ * Return a bit for the counter of @other, member @nr of the group, if @event names @other and
+ * @other is placed. Positions change when members are closed: without its leader, each sibling is
+ * member 0 of a group of its own. Such an event does not name itself: it would never overflow for
+ * software.
  */
-static u64 cause(struct corepmu_cpu *cpuc, const struct perf_event *other, u64 mask,
-		 unsigned int nr)
+static u64 cause(struct corepmu_cpu *cpuc, const struct perf_event *event,
+		 const struct perf_event *other, unsigned int nr)
 {
 	int idx = other->hw.idx;
 
-	if (!(mask >> nr & 1) || idx < 0 || cpuc->events[idx] != other)
+	if (!(event->attr.config2 >> nr & 1) || idx < 0 || cpuc->events[idx] != other ||
+	    (other == event && !(event->hw.flags & EVENT_ACR_SELF)))
 		return 0;
 
 	return BIT_ULL(idx) & to_x86(cpuc->pmu)->acr_causes;
@@ -370,13 +377,13 @@ static u64 cause(struct corepmu_cpu *cpuc, const struct perf_event *other, u64 m
 static u64 causes_of(struct corepmu_cpu *cpuc, const struct perf_event *event)
 {
 	struct perf_event *leader = event->group_leader, *sibling;
-	u64 mask = event->attr.config2, counters;
 	unsigned int nr = 1;
+	u64 counters;
 
-	counters = cause(cpuc, leader, mask, 0);
+	counters = cause(cpuc, event, leader, 0);
 	for_each_sibling_event(sibling, leader)
-		if (is_ours(event, sibling) && nr < BITS_PER_TYPE(mask))
-			counters |= cause(cpuc, sibling, mask, nr++);
+		if (is_ours(event, sibling) && nr < BITS_PER_TYPE(event->attr.config2))
+			counters |= cause(cpuc, event, sibling, nr++);
 
 	return counters;
 }
