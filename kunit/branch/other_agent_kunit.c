@@ -75,9 +75,47 @@ static void other_agent_while_recording(struct kunit *test)
 	branch_end(event);
 }
 
+/*
+ * The freeze bit is cleared while a per-CPU event records the kernel. The next overflow finds no
+ * frozen records, and the driver writes the bit again.
+ */
+static void other_agent_clears_freeze(struct kunit *test)
+{
+	/* IA32_DEBUGCTL[11] */
+	const u64 freeze = BIT_ULL(11);
+	struct x86_model *m = this_cpu_ptr(&x86_model_state);
+	struct fixture *b = test->priv;
+	struct perf_event *event = branch_open_stack(b, ANY_LEVEL);
+
+	branch_start(event);
+	branch_all();
+	KUNIT_EXPECT_TRUE(test, m->debugctl & freeze);
+	m->debugctl &= ~freeze;
+	branch_overflow(b);
+	KUNIT_EXPECT_TRUE(test, m->debugctl & freeze);
+	branch_end(event);
+}
+
+/* Hardware that can freeze, and reports that its records are frozen */
+static bool reports_freeze(const struct testbed *testbed)
+{
+	const struct x86_model_cpu *cpu = testbed->cpu;
+
+	if (!testbed_is_x86(testbed))
+		return false;
+
+	return cpu->amd ? cpu->lbr_freeze : cpu->lbr_nr && cpu->version >= 4;
+}
+
+static const void *gen_freezing_params(const void *prev, char *desc)
+{
+	return testbed_gen_matching(prev, desc, reports_freeze);
+}
+
 static struct kunit_case other_agent_cases[] = {
 	KUNIT_CASE_PARAM(other_agent_before_recording, branch_gen_params),
 	KUNIT_CASE_PARAM(other_agent_while_recording, branch_gen_params),
+	KUNIT_CASE_PARAM(other_agent_clears_freeze, gen_freezing_params),
 	{ }
 };
 

@@ -291,14 +291,24 @@ static bool wants_records(const struct corepmu_cpu *cpuc, u64 overflowed)
  */
 void corepmu_branch_acknowledge(struct corepmu_cpu *cpuc, u64 overflowed, bool frozen)
 {
-	const struct corepmu_branches *branches = cpuc->branches;
+	struct corepmu_branches *branches = cpuc->branches;
 
 	if (!branches->recording || branches->read || !(branches->wanted & COREPMU_BRANCH_KERNEL))
 		return;
-	if (frozen && wants_records(cpuc, overflowed))
+	if (frozen && wants_records(cpuc, overflowed)) {
 		corepmu_branch_read(cpuc);
-	else
-		corepmu_branch_stop(cpuc);
+		return;
+	}
+	corepmu_branch_stop(cpuc);
+	if (frozen)
+		return;
+	/*
+	 * Other software may have cleared the freeze bit. After a VM exit, older versions of KVM
+	 * restore IA32_DEBUGCTL from a copy that vcpu_load() has made, maybe before the event was
+	 * opened. The next start of recording writes the bit again.
+	 */
+	branches->selected = ~0ULL;
+	branches->freezes = false;
 }
 
 static struct perf_branch_stack *as_stack(struct corepmu_branch_list *list)
