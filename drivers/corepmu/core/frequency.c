@@ -339,10 +339,11 @@ s64 corepmu_freq_find(struct perf_event *event)
 	due = known_after_ns(event);
 	due += due / EARLY;
 	count = local64_read(&event->count);
-	if (running && count)
-		left = counts_left(count, running, due);
-	else
+	if (!running || !count)
 		left = div_u64(due * per_second(&event->attr), NSEC_PER_SEC);
+	else
+		/* After that time, only further counts make the rate known. */
+		left = running < due ? counts_left(count, running, due) : 0;
 
 	return end_first_period(event, max(left, KNOWN_COUNTS));
 }
