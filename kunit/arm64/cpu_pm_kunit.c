@@ -4,9 +4,15 @@
  */
 #include <kunit/test.h>
 
+#include <linux/cpumask.h>
+#include <linux/err.h>
+#include <linux/irqflags.h>
 #include <linux/perf_event.h>
 
+#include <corepmu/module.h>
+
 #include "fixture/testbed.h"
+#include "module/fixture.h"
 #include "models/arm64/access.h"
 #include "arm64/pmuv3.h"
 #include "arm64/sysreg.h"
@@ -199,6 +205,49 @@ static void idle_ignores_quiesced_pmu(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, model_accesses(NULL), 0);
 }
 
+static const struct testbed *unloading;
+static unsigned int unload_accesses;
+
+/* The CPU is powered down before its PMU is quiesced; the driver's CPU_PM notifier is gone. */
+static void lose_before_quiesce(struct corepmu_cpu *cpuc)
+{
+	unsigned long flags;
+
+	local_irq_save(flags);
+	model_forget();
+	pmuv3_model_idle(1);
+	unloading->ops->lose_state();
+	pmuv3_model_idle(PWR_EVENT_EXIT);
+	unload_accesses += model_accesses(NULL);
+	local_irq_restore(flags);
+	pmuv3_irq_disable(cpuc);
+}
+
+/* An unload does not take an announced power-down for one without notice. */
+static void idle_unload(struct kunit *test)
+{
+	const char * const *name = test->param_value;
+	struct corepmu_backend backend;
+	struct corepmu *pmu;
+
+	unloading = testbed_by_name(*name);
+	unload_accesses = 0;
+	KUNIT_ASSERT_EQ(test, corepmu_hotplug_init(), 0);
+	load_power_on(unloading, LIVELY, false);
+	pmu = unloading->ops->start(unloading);
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, pmu);
+	KUNIT_ASSERT_EQ(test, corepmu_register(pmu), 0);
+	backend = *pmu->backend;
+	backend.irq_disable = lose_before_quiesce;
+	pmu->backend = &backend;
+	corepmu_unregister(pmu);
+	/* PMINTENSET_EL1 at the entry and at the exit */
+	KUNIT_EXPECT_EQ(test, unload_accesses, 2 * num_online_cpus());
+	pmu->backend = &pmuv3_backend;
+	unloading->ops->end(pmu);
+	corepmu_hotplug_exit();
+}
+
 static struct kunit_case idle_cases[] = {
 	KUNIT_CASE_PARAM(idle_lost, testbed_name_gen_params),
 	KUNIT_CASE_PARAM(idle_lost_without_events, testbed_name_gen_params),
@@ -208,6 +257,7 @@ static struct kunit_case idle_cases[] = {
 	KUNIT_CASE_PARAM(idle_after_an_agent_of_all, testbed_name_gen_params),
 	KUNIT_CASE_PARAM(idle_costs_two_reads, testbed_name_gen_params),
 	KUNIT_CASE_PARAM(idle_ignores_quiesced_pmu, testbed_name_gen_params),
+	KUNIT_CASE_PARAM(idle_unload, testbed_name_gen_params),
 	{ }
 };
 

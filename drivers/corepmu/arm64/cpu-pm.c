@@ -93,7 +93,8 @@ static void idle_changes(void *data, unsigned int state, unsigned int cpu)
 
 	local_irq_save(flags);
 	pmu = pmuv3_this_pmu();
-	if (pmu)
+	/* An unload removes the CPU_PM notifier before it quiesces the CPUs. */
+	if (pmu && READ_ONCE(pmu->open))
 		handle_change(pmu, cpu, state != (u32)PWR_EVENT_EXIT);
 	local_irq_restore(flags);
 }

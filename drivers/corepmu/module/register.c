@@ -309,6 +309,7 @@ void corepmu_unregister(struct corepmu *pmu)
 {
 	const char *name = pmu->perf_pmu.name;
 
+	WRITE_ONCE(pmu->open, false);
 	corepmu_shutdown_remove(pmu);
 	end_rotation(&pmu->perf_pmu);
 	/*
