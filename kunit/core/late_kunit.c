@@ -125,6 +125,33 @@ static void late_powers_up_at_limit(struct kunit *test)
 	power_up_stopped(test, reach_limit);
 }
 
+/*
+ * A tick stops an event with a frequency, and starts it again. If the stop's late sample is the
+ * last one that PERF_EVENT_IOC_REFRESH allows, the event stays stopped.
+ */
+static void late_tick_at_limit(struct kunit *test)
+{
+	struct fixture *b = test->priv;
+	struct perf_event *event = fixture_sampling(b, PERF_COUNT_HW_CPU_CYCLES, 1000);
+
+	b->testbed->ops->hold(true);
+	fixture_run(b, TESTBED_CYCLES, 1010);
+	b->on_sample = reach_limit;
+	fixture_stop_event(event, PERF_EF_UPDATE);
+	b->on_sample = NULL;
+	b->testbed->ops->hold(false);
+	fixture_start_event(event, PERF_EF_RELOAD);
+	KUNIT_EXPECT_EQ(test, b->nr_samples, 1);
+	KUNIT_EXPECT_TRUE(test, event->hw.state & PERF_HES_STOPPED);
+	fixture_run(b, TESTBED_CYCLES, 500);
+	KUNIT_EXPECT_EQ(test, fixture_read(event), 1010);
+
+	start_again(event);
+	fixture_run(b, TESTBED_CYCLES, 990);
+	KUNIT_EXPECT_EQ(test, b->nr_samples, 2);
+	KUNIT_EXPECT_EQ(test, fixture_read(event), 2000);
+}
+
 static unsigned int depth, max_depth;
 
 /* As perf_event_throttle_group(): throttle all events, the event of the sample too. */
@@ -206,6 +233,7 @@ static struct kunit_case late_cases[] = {
 	KUNIT_CASE_PARAM(late_moves_at_limit, testbed_gen_params),
 	KUNIT_CASE_PARAM(late_powers_up_throttled, testbed_gen_params),
 	KUNIT_CASE_PARAM(late_powers_up_at_limit, testbed_gen_params),
+	KUNIT_CASE_PARAM(late_tick_at_limit, testbed_gen_params),
 	KUNIT_CASE_PARAM(late_throttles_group, testbed_gen_params),
 	KUNIT_CASE_PARAM(late_stops_throttled, testbed_gen_params),
 	{ }

@@ -288,20 +288,20 @@ static bool keeps_value(struct perf_event *event)
  * @event: the event
  * @flags: PERF_EF_RELOAD if the period may have changed since the event was stopped
  *
- * Does nothing if the event is started, or has no counter: perf_event_unthrottle_group() of
- * Linux 6.16 also starts members that are off. IRQs off, or from the overflow interrupt.
+ * Does nothing if the event is started, has no counter, or has reached its limit of samples:
+ * perf_event_unthrottle_group() of Linux 6.16 also starts members that are off. A tick also starts
+ * an event that reached its limit as the tick stopped it. IRQs off, or from the overflow interrupt.
  */
 void corepmu_event_start(struct perf_event *event, int flags)
 {
 	struct corepmu_cpu *cpuc = this_cpuc(event);
 	struct hw_perf_event *hwc = &event->hw;
 
-	if (!(hwc->state & PERF_HES_STOPPED) || unlikely(hwc->idx < 0))
+	if (!(hwc->state & PERF_HES_STOPPED) || unlikely(hwc->idx < 0 || event->pending_disable))
 		return;
 
 	if ((flags & PERF_EF_RELOAD) || likely(!keeps_value(event)))
 		corepmu_counter_prepare(cpuc, event);
-
 	event_resume(cpuc, event, event_counters(event));
 	corepmu_update_userpage(event);
 }
