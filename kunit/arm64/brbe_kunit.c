@@ -128,6 +128,38 @@ static void brbe_halves(struct kunit *test)
 }
 
 /*
+ * With VHE the kernel is at EL2: PERF_SAMPLE_BRANCH_HV selects its branches, as KERNEL does, unless
+ * the event excludes the kernel.
+ */
+static void brbe_hypervisor(struct kunit *test)
+{
+	const struct perf_event_attr user = {
+		STACK(ANY_USER | PERF_SAMPLE_BRANCH_HV), .exclude_kernel = 1,
+	};
+	struct fixture *b = test->priv;
+	struct perf_event *event = branch_start(branch_open_stack(b, PERF_SAMPLE_BRANCH_ANY |
+								     PERF_SAMPLE_BRANCH_HV));
+
+	every_type();
+	branch_overflow(b);
+	KUNIT_EXPECT_EQ(test, b->nr_samples, 1);
+	if (pmuv3_model_cpu->hyp)
+		EXPECT_FROM(test, &branch_seen[0], ARM_KERNEL + 0x20, ARM_KERNEL + 0x10, 0);
+	else
+		KUNIT_EXPECT_EQ(test, branch_seen[0].nr, 0);
+	branch_end(event);
+
+	event = branch_start(branch_open_attr(b, &user));
+	b->nr_samples = 0;
+	every_type();
+	branch_overflow(b);
+	KUNIT_EXPECT_EQ(test, b->nr_samples, 1);
+	EXPECT_FROM(test, &branch_seen[0], USER + 0x50, USER + 0x40, USER + 0x30, USER + 0x20,
+		    USER + 0x10, USER);
+	branch_end(event);
+}
+
+/*
  * A sample of an event for user branches has no kernel address, even while another event records
  * the kernel.
  */
@@ -343,6 +375,7 @@ static void brbe_after_an_agent(struct kunit *test)
 static struct kunit_case brbe_cases[] = {
 	KUNIT_CASE_PARAM(brbe_by_type, brbe_gen_params),
 	KUNIT_CASE_PARAM(brbe_halves, brbe_gen_params),
+	KUNIT_CASE_PARAM(brbe_hypervisor, brbe_gen_params),
 	KUNIT_CASE_PARAM(brbe_union, brbe_gen_params),
 	KUNIT_CASE_PARAM(brbe_banks, brbe_gen_params),
 	KUNIT_CASE_PARAM(brbe_flags, brbe_gen_params),

@@ -244,6 +244,23 @@ static u64 dedicated_counter(struct corepmu *pmu, const struct hw_perf_event *hw
 	return 0;
 }
 
+/*
+ * With VHE the kernel runs at EL2: PERF_SAMPLE_BRANCH_HV selects its branches, as in
+ * branch_type_to_brbcr() in drivers/perf/arm_brbe.c. But perf core also adds HV to an event with
+ * exclude_kernel and without exclude_hv: such an event shows no branch of the kernel.
+ */
+static int pmuv3_encode_branches(struct corepmu *pmu, struct perf_event *event)
+{
+	const struct perf_event_attr *attr = &event->attr;
+	int ret = corepmu_branch_encode(pmu, event);
+
+	if (!ret && is_kernel_in_hyp_mode() && !attr->exclude_kernel &&
+	    (attr->branch_sample_type & PERF_SAMPLE_BRANCH_HV))
+		event->hw.branch_reg.config |= COREPMU_BRANCH_KERNEL;
+
+	return ret;
+}
+
 /**
  * pmuv3_encode() - encode an event: the backend's encode()
  * @pmu: the PMU
@@ -265,7 +282,7 @@ int pmuv3_encode(struct corepmu *pmu, struct perf_event *event)
 	if (ret)
 		return ret;
 	if (has_branch_stack(event)) {
-		ret = corepmu_branch_encode(pmu, event);
+		ret = pmuv3_encode_branches(pmu, event);
 		if (ret)
 			return ret;
 	}
