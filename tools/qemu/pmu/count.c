@@ -402,7 +402,9 @@ void count_gen_start(const struct count_block *b)
 {
 	uintptr_t after = count_page_offset(plugin_api.tb_vaddr(b->tb)) |
 			  b->level << AFTER_LEVEL_SHIFT;
-	const unsigned int memory[] = { count_config->loads, count_config->stores };
+	const unsigned int memory[] = {
+		count_config->loads, count_config->stores, count_config->updates
+	};
 	size_t i;
 
 	if (count_follows)
@@ -485,10 +487,12 @@ void count_gen_conditional(struct qemu_plugin_insn *at, struct qemu_plugin_insn 
  * count_gen_memory() - instrument an instruction that may access memory
  * @insn: the instruction
  * @b: its block
+ * @is_update: the instruction loads and stores one operand
  */
-void count_gen_memory(struct qemu_plugin_insn *insn, const struct count_block *b)
+void count_gen_memory(struct qemu_plugin_insn *insn, const struct count_block *b, bool is_update)
 {
 	unsigned int loads = count_config->loads, stores = count_config->stores;
+	unsigned int updates = count_config->updates;
 
 	if (count_is_live(loads))
 		plugin_api.register_vcpu_mem_inline_per_vcpu(insn, PLUGIN_READ, PLUGIN_ADD,
@@ -496,6 +500,9 @@ void count_gen_memory(struct qemu_plugin_insn *insn, const struct count_block *b
 	if (count_is_live(stores))
 		plugin_api.register_vcpu_mem_inline_per_vcpu(insn, PLUGIN_WRITE, PLUGIN_ADD,
 							     slot_of(stores, b->level), 1);
+	if (is_update && count_is_live(updates))
+		plugin_api.register_vcpu_mem_inline_per_vcpu(insn, PLUGIN_WRITE, PLUGIN_ADD,
+							     slot_of(updates, b->level), 1);
 	if (count_is_live(count_config->cache_refs) || count_is_live(count_config->cache_misses) ||
 	    count_is_live(count_config->load_misses) || count_is_live(count_config->tlb_misses))
 		plugin_api.register_vcpu_mem_cb(insn, access_memory, 0, PLUGIN_READ_WRITE,

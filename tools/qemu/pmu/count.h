@@ -43,6 +43,7 @@
  * @tlb_misses: kind: accesses that miss the TLB's model; @kinds if there is no TLB
  * @loads: kind: loads; @kinds if the architecture counts loads itself
  * @stores: kind: stores; @kinds if the architecture counts stores itself
+ * @updates: kind: stores of instructions that load and store one operand; @kinds if not counted
  * @level: return a vCPU's level; called in the vCPU's thread
  * @pc: return a vCPU's PC; called in the vCPU's thread, at the start of a block
  * @near: a block of @n instructions begins, and instructions, branches or cycles can reach the
@@ -68,6 +69,7 @@ struct count_config {
 	unsigned int tlb_misses;
 	unsigned int loads;
 	unsigned int stores;
+	unsigned int updates;
 	unsigned int (*level)(unsigned int vcpu);
 	uint64_t (*pc)(unsigned int vcpu);
 	bool (*near)(unsigned int vcpu, unsigned int level, unsigned int n);
@@ -224,7 +226,7 @@ void count_gen_add(struct qemu_plugin_insn *insn, struct count_block *b, unsigne
 		   unsigned int n);
 void count_gen_conditional(struct qemu_plugin_insn *at, struct qemu_plugin_insn *insn,
 			   const struct count_block *b, int64_t distance);
-void count_gen_memory(struct qemu_plugin_insn *insn, const struct count_block *b);
+void count_gen_memory(struct qemu_plugin_insn *insn, const struct count_block *b, bool is_update);
 void count_gen_checks(struct qemu_plugin_insn *last, const struct count_block *b);
 
 #endif /* TOOLS_QEMU_PMU_COUNT_H */

@@ -203,6 +203,8 @@ for model in legacy:1 core:2 v2:3; do
 fault.anythread = 0
 $counts
 $sampled
+near.updates = 0
+locked.updates = 300
 $masks_not" EPYC ",model=amd-${model%:*}"
 done
 

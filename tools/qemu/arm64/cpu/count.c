@@ -117,7 +117,7 @@ static void gen_memory(struct qemu_plugin_insn *insn, struct count_block *b, uns
 		count_gen_add(insn, b, ARM64_PMU_STORES, 1);
 	if (class & (ARM64_INSN_LOAD | ARM64_INSN_STORE))
 		count_gen_add(insn, b, ARM64_PMU_MEMORY, 1);
-	count_gen_memory(insn, b);
+	count_gen_memory(insn, b, false);
 }
 
 /* AArch32 instructions are counted, but not decoded. */
@@ -210,6 +210,7 @@ void arm64_count_init(void (*reached)(unsigned int vcpu), uint32_t (*needs)(unsi
 		.tlb_misses	= ARM64_PMU_TLB_MISSES,
 		.loads		= ARM64_PMU_KINDS,
 		.stores		= ARM64_PMU_KINDS,
+		.updates	= ARM64_PMU_KINDS,
 		.level		= arm64_qemu_level,
 		.pc		= arm64_qemu_pc,
 		.changed	= arm64_branch_flush_all,

@@ -283,7 +283,7 @@ static void translate(struct qemu_plugin_tb *tb)
 		if (class & X86_INSN_BRANCH)
 			gen_branch(at, insn, &b, class);
 		if (!(class & X86_INSN_SIMPLE))
-			count_gen_memory(insn, &b);
+			count_gen_memory(insn, &b, class & X86_INSN_UPDATE);
 		x86_step_gen(insn, class);
 		if (i == n - 1)
 			count_gen_checks(at, &b);
@@ -308,6 +308,7 @@ static const struct count_config count_config = {
 	.tlb_misses	= X86_PMU_NOTHING,
 	.loads		= X86_PMU_LOADS,
 	.stores		= X86_PMU_STORES,
+	.updates	= X86_PMU_UPDATES,
 	.level		= x86_qemu_ring,
 	.pc		= x86_qemu_pc,
 	.near		= x86_step_near,

@@ -156,6 +156,53 @@ static bool is_simple(const uint8_t *p, size_t left)
 	return false;
 }
 
+static bool is_update_0f(uint8_t opcode, uint8_t modrm)
+{
+	switch (opcode) {
+	case 0xab:			/* BTS, BTR, BTC */
+	case 0xb3:
+	case 0xbb:
+	case 0xa4 ... 0xa5:		/* SHLD, SHRD */
+	case 0xac ... 0xad:
+	case 0xb0 ... 0xb1:		/* CMPXCHG, XADD */
+	case 0xc0 ... 0xc1:
+		return true;
+	case 0xba:
+		return extension(modrm) > 4;
+	case 0xc7:			/* CMPXCHG8B, CMPXCHG16B */
+		return extension(modrm) == 1;
+	}
+	return false;
+}
+
+/* Check whether an instruction loads one operand in memory and stores it, if it has one. */
+static bool updates(uint8_t opcode, uint8_t modrm)
+{
+	switch (opcode) {
+	case 0x00 ... 0x37:		/* ADD, OR, ADC, SBB, AND, SUB, XOR, without CMP */
+		return (opcode & 7) < 2;
+	case 0x80 ... 0x81:
+	case 0x83:
+		return extension(modrm) != 7;
+	case 0x86 ... 0x87:		/* XCHG */
+	case 0xc0 ... 0xc1:		/* rotate, shift */
+	case 0xd0 ... 0xd3:
+		return true;
+	case 0xf6 ... 0xf7:		/* NOT, NEG */
+		return extension(modrm) == 2 || extension(modrm) == 3;
+	case 0xfe ... 0xff:		/* INC, DEC */
+		return extension(modrm) < 2;
+	}
+	return false;
+}
+
+static bool is_update(const uint8_t *p, size_t left)
+{
+	if (p[0] == OPCODE_0F)
+		return left > 2 && !is_register(p[2]) && is_update_0f(p[1], p[2]);
+	return left > 1 && !is_register(p[1]) && updates(p[0], p[1]);
+}
+
 static size_t skip_prefixes(const uint8_t *insn, size_t len)
 {
 	size_t i = 0;
@@ -219,6 +266,9 @@ unsigned int x86_insn_class(const uint8_t *insn, size_t len)
 	class = branch(insn[0], len > 1 ? insn[1] : 0);
 	if (class)
 		return class;
+	/* XACQUIRE and XRELEASE are repeat prefixes. */
+	if (is_update(insn, len))
+		return X86_INSN_UPDATE;
 	if (repeat)
 		return is_string(insn[0]) ? X86_INSN_REPEATED : 0;
 	/* With a LOCK prefix the bytes may be another instruction, or invalid. */

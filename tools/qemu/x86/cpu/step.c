@@ -33,7 +33,7 @@ PMU_SCORE_SIZE(struct score);
 
 /* The counts that an instruction adds to before it is known whether it retires */
 static const enum x86_pmu_kind accesses[] = {
-	X86_PMU_LOADS, X86_PMU_STORES, X86_PMU_SLOW_LOADS,
+	X86_PMU_LOADS, X86_PMU_STORES, X86_PMU_UPDATES, X86_PMU_SLOW_LOADS,
 	X86_PMU_CACHE_REFS, X86_PMU_CACHE_MISSES, X86_PMU_LOAD_MISSES,
 };
 

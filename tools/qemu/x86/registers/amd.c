@@ -30,6 +30,7 @@ static const struct x86_pmu_event_row amd_events[] = {
 	/* dispatched loads and stores, data cache accesses, interrupts taken */
 	X86_PMU_EVENT(0x29, 0x01, LOADS, 1, 1),
 	X86_PMU_EVENT(0x29, 0x02, STORES, 1, 1),
+	X86_PMU_EVENT(0x29, 0x04, UPDATES, 1, 1),
 	X86_PMU_EVENT(0x40, X86_PMU_ANY_UMASK, CACHE_REFS, 1, 1),
 	X86_PMU_EVENT(0x2c, X86_PMU_ANY_UMASK, INTERRUPTS, 1, 1),
 	X86_PMU_EVENT(0xcf, X86_PMU_ANY_UMASK, INTERRUPTS, 1, 1),

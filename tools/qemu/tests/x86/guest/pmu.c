@@ -164,17 +164,17 @@ static void prepare(uint32_t select, uint64_t value)
 /* Events, in the order of enum event */
 enum event {
 	INSTRUCTIONS, CYCLES, BRANCHES, TAKEN, MISSED, CALLS, RETURNS, LOADS, STORES, EXCEPTIONS,
-	CACHE_REFS, CACHE_MISSES, NOT_TAKEN, UNKNOWN, EVENTS
+	CACHE_REFS, CACHE_MISSES, NOT_TAKEN, UNKNOWN, UPDATES, EVENTS
 };
 
 static const uint32_t intel_events[EVENTS] = {
 	0xc0, 0x3c, 0xc4, 0x20c4, 0xc5, 0x2c4, 0x8c4, 0x81d0, 0x82d0, 0x1fe, 0x4f2e, 0x412e,
-	0x10c4, 0x3e
+	0x10c4, 0x3e, 0x3e
 };
 
 static const uint32_t amd_events[EVENTS] = {
 	0xc0, 0x76, 0xc2, 0xc4, 0xc3, 0x2fe, 0xc8, 0x129, 0x229, 0x1fe, 0x60, 0x64,
-	0x4fe, 0x3e
+	0x4fe, 0x3e, 0x429
 };
 
 static uint32_t event(enum event e)
@@ -318,6 +318,10 @@ static void test_counts(void)
 	print("near.stores", count(counted_near, STORES));
 	print("locked.loads", count(counted_locked, LOADS));
 	print("locked.stores", count(counted_locked, STORES));
+	if (pmu.amd) {
+		print("near.updates", count(counted_near, UPDATES));
+		print("locked.updates", count(counted_locked, UPDATES));
+	}
 	enable_sse();
 	print("vectors.loads", count(counted_vectors, LOADS));
 	print("vectors.stores", count(counted_vectors, STORES));

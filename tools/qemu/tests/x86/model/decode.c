@@ -39,6 +39,19 @@ static void test_decode(void)
 		{ "\x48\xf7\xf1", 3, 0 },				/* div */
 		{ "\x48\xf7\xe1", 3, X86_INSN_SIMPLE },			/* mul */
 		{ "\xf0\x01\xc0", 3, 0 },				/* lock add: #UD */
+		{ "\xf0\x48\x01\x07", 4, X86_INSN_UPDATE },		/* lock add %rax,(%rdi) */
+		{ "\x48\x03\x07", 3, 0 },				/* add (%rdi),%rax */
+		{ "\x48\x39\x07", 3, 0 },				/* cmp %rax,(%rdi) */
+		{ "\x83\x07\x01", 3, X86_INSN_UPDATE },			/* addl $1,(%rdi) */
+		{ "\x83\x3f\x01", 3, 0 },				/* cmpl $1,(%rdi) */
+		{ "\xff\x07", 2, X86_INSN_UPDATE },			/* incl (%rdi) */
+		{ "\xff\x37", 2, 0 },					/* push (%rdi) */
+		{ "\xf7\x1f", 2, X86_INSN_UPDATE },			/* negl (%rdi) */
+		{ "\xf7\x27", 2, 0 },					/* mull (%rdi) */
+		{ "\x48\x87\x07", 3, X86_INSN_UPDATE },			/* xchg %rax,(%rdi) */
+		{ "\xf0\x0f\xc1\x07", 4, X86_INSN_UPDATE },		/* lock xadd %eax,(%rdi) */
+		{ "\x0f\xba\x27\x01", 4, 0 },				/* btl $1,(%rdi) */
+		{ "\x0f\xba\x2f\x01", 4, X86_INSN_UPDATE },		/* btsl $1,(%rdi) */
 		{ "\x40", 1, 0 },					/* inc, in 32 bits */
 		{ "\x0f\x1f\x44\x00\x00", 5, X86_INSN_SIMPLE },
 		{ "\x0f\xa2", 2, 0 },					/* cpuid */
