@@ -8,8 +8,9 @@
 # guest's stanza puts the kernel into the guest (run-guest --kexec).
 #
 # With corepmu_test.kexec=crash the kernel panics instead, and the crash kernel (crashkernel=) starts.
-# No notifier of a module runs before: all counters still count. The built-in driver then rejects the
-# PMU (check_hw_exists() in arch/x86/events/core.c), and corepmu uses it.
+# No notifier of a module runs before: all counters still count. On x86 the built-in driver then rejects
+# the PMU (check_hw_exists() in arch/x86/events/core.c), and corepmu uses it. On arm64 the crash kernel
+# has the driver that the crashed kernel had.
 # shellcheck source=../../../lib/guest.sh
 . /corepmu/tests/guest.sh
 
@@ -18,6 +19,12 @@ next_root=/tmp/root.cpio
 
 crash=
 ! grep -q 'corepmu_test\.kexec=crash' /proc/cmdline || crash=1
+
+# Check that the next kernel starts without the built-in driver, as this one has.
+keeps_driver()
+{
+	[ -n "$crash" ] && [ "$VENDOR" = arm ] && [ -z "$BUILTIN" ]
+}
 
 # Use all general counters: as many branch events as can count at the same time
 busy()
@@ -38,37 +45,47 @@ busy()
 # Pack the root of this guest, which continues with the built-in driver.
 pack()
 {
-	sed -i 's/^mode=.*/mode=builtin/' /corepmu/conf
+	next_mode=builtin
+	! keeps_driver || next_mode=nomodule
+	sed -i "s/^mode=.*/mode=$next_mode/" /corepmu/conf
 	echo '/corepmu/tests/kexec --next; echo "# suite ended: kexec $?"' >/corepmu/command
 	cd / || return 1
 	find . -xdev ! -path "./${next_image#/}" | cpio -o -H newc >"$next_root" 2>/dev/null
 	expect_true "an archive of the root" test -s "$next_root"
 }
 
-# Precise records are being written at the kexec: none may be written into the next kernel's
-# memory.
+# Branch records, and precise records where the PMU has them, are being written at the kexec: none may
+# be written into the next kernel's memory.
 records()
 {
 	need_extra branches
-	need_extra max_precise
+	files=/tmp/branches events=11
 	perf record -a -b -o /tmp/branches -c 1000003 -e "$PMU/$CYCLES/" \
 		sleep 1000 >/dev/null 2>&1 &
-	perf record -a -o /tmp/precise -c 1000003 -e "$PMU/$CYCLES/pp" sleep 1000 >/dev/null 2>&1 &
+	if [ "$VENDOR" != arm ]; then
+		need_extra max_precise
+		files="$files /tmp/precise" events=12
+		perf record -a -o /tmp/precise -c 1000003 -e "$PMU/$CYCLES/pp" \
+			sleep 1000 >/dev/null 2>&1 &
+	fi
 	# On each CPU 10 events of busy(), the branch event and the precise event hold the module.
 	for _ in $(seq 100); do
 		[ -z "$BUILTIN" ] &&
-			[ "$(cat /sys/module/corepmu/refcnt)" -lt $((12 * $(nproc))) ] || break
+			[ "$(cat /sys/module/corepmu/refcnt)" -lt $((events * $(nproc))) ] || break
 		sleep 0.1
 	done
 	sleep 1
-	expect_range "KiB of records" 1 1000000 $(($(stat -c %s /tmp/branches) / 1024)) &&
-		expect_range "KiB of precise ones" 1 1000000 $(($(stat -c %s /tmp/precise) / 1024))
+	for file in $files; do
+		expect_range "KiB in $file" 1 1000000 $(($(stat -c %s "$file") / 1024)) || return 1
+	done
 }
 
 start_next()
 {
 	# A crash kernel starts on the CPU that crashed, and cannot reset the boot CPU.
-	words="$(sed 's/\(initcall_blacklist\|crashkernel\)=[^ ]*//g' /proc/cmdline)${crash:+ nr_cpus=1}"
+	dropped='initcall_blacklist\|crashkernel'
+	! keeps_driver || dropped=crashkernel
+	words="$(sed "s/\($dropped\)=[^ ]*//g" /proc/cmdline)${crash:+ nr_cpus=1}"
 	# Wait until the host has the output.
 	sleep 1
 	/corepmu/tests/kexec_load ${crash:+--crash} "$next_image" "$next_root" "$words" || return 1
@@ -85,7 +102,7 @@ builtin_found_it()
 	said=$(dmesg | sed 's/^\[[^]]*\] //' | grep -E 'Performance Events|PMU driver|PMU hardware|Broken BIOS')
 	expect_says "the built-in driver" 'PMU driver' "$said" &&
 		expect_not "the built-in driver" 'Broken|software events only' "$said" &&
-		expect_equal "its PMU" cpu "$(builtin_pmu)"
+		expect_says "its PMU" '^(cpu|armv8_pmuv3.*)$' "$(builtin_pmu)"
 }
 
 builtin_counts()
@@ -108,8 +125,18 @@ crash_rejects_pmu()
 	expect_says "the built-in driver" 'software events only' "$said"
 }
 
+crash_builtin_found_it()
+{
+	[ -n "$BUILTIN" ] || skip "the crash kernel is without the built-in driver"
+	builtin_found_it
+}
+
 crash_counts()
 {
+	if [ "$VENDOR" = arm ] && [ -n "$BUILTIN" ]; then
+		builtin_counts
+		return
+	fi
 	insmod "$MODULE" || return 1
 	count=$(stat_count "corepmu/$INSTRUCTIONS/u" workload)
 	rmmod corepmu || return 1
@@ -124,8 +151,12 @@ no_unknown_nmi()
 if [ "$1" = --next ] && [ -n "$crash" ]; then
 	resume 7 3
 	check "the crash kernel has the memory of the crashed kernel" crashed_memory
-	check "the crash kernel's built-in driver rejects a PMU that counts" crash_rejects_pmu
-	check "the crash kernel's corepmu counts" crash_counts
+	if [ "$VENDOR" = arm ]; then
+		check "the crash kernel's built-in driver takes the PMU" crash_builtin_found_it
+	else
+		check "the crash kernel's built-in driver rejects a PMU that counts" crash_rejects_pmu
+	fi
+	check "the crash kernel's driver counts" crash_counts
 	check "the crash kernel reports no unknown NMI" no_unknown_nmi
 	finish
 elif [ "$1" = --next ]; then

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * kexec_load.h - load another kernel
+ */
+#ifndef KEXEC_LOAD_H
+#define KEXEC_LOAD_H
+
+#include <stdbool.h>
+
+/* A kernel to start */
+struct next_kernel {
+	int		kernel;
+	int		initrd;
+	const char	*words;
+	bool		crash;
+};
+
+int load_by_segments(const struct next_kernel *next);
+
+#endif
