@@ -251,6 +251,53 @@ static void branches_of_guests_are_not_recorded(struct kunit *test)
 	x86_vmx_exit();
 }
 
+static void keep_msrs(struct kunit *test, struct perf_guest_switch_msr *lbr)
+{
+	const struct perf_guest_switch_msr *msr;
+	int nr = 0, i;
+
+	*lbr = (struct perf_guest_switch_msr){ };
+	preempt_disable();
+	msr = vmx_model_ask(&nr);
+	for (i = 0; i < nr; i++) {
+		if (msr[i].msr == MSR_ARCH_LBR_CTL)
+			*lbr = msr[i];
+	}
+	preempt_enable();
+	KUNIT_EXPECT_EQ(test, lbr->msr, MSR_ARCH_LBR_CTL);
+}
+
+/* A vCPU moves between CPU types: each type's list has IA32_LBR_CTL, or an old value stays. */
+static void one_pmu_of_two_has_branch_records(struct kunit *test)
+{
+	const struct perf_event_attr attr = { STACK(ANY_USER) };
+	struct fixture *b = fixture_start_on(test, "intel-pebs-arch");
+	unsigned int nr_branches = b->pmu->nr_branches;
+	struct perf_guest_switch_msr lbr;
+	struct corepmu_branches *records;
+	struct corepmu_cpu *cpuc;
+	struct perf_event *event;
+
+	b->pmu->nr_branches = 0;
+	x86_vmx_init(to_x86(b->pmu));
+	b->pmu->nr_branches = nr_branches;
+	KUNIT_ASSERT_EQ(test, fixture_open(b, &attr, &event), 0);
+	KUNIT_ASSERT_EQ(test, fixture_add(event, PERF_EF_START), 0);
+	keep_msrs(test, &lbr);
+	KUNIT_EXPECT_NE(test, lbr.host, 0);
+	KUNIT_EXPECT_EQ(test, lbr.guest, 0);
+	fixture_remove(event);
+
+	cpuc = this_cpu_ptr(b->pmu->cpu);
+	records = cpuc->branches;
+	cpuc->branches = NULL;
+	keep_msrs(test, &lbr);
+	cpuc->branches = records;
+	KUNIT_EXPECT_EQ(test, lbr.host, 0);
+	KUNIT_EXPECT_EQ(test, lbr.guest, 0);
+	x86_vmx_exit();
+}
+
 static void kvm_switches_nothing_without_events(struct kunit *test)
 {
 	const struct perf_guest_switch_msr *msr;
@@ -317,6 +364,7 @@ static struct kunit_case vmx_cases[] = {
 	KUNIT_CASE(a_precise_event_counts_and_samples_the_host_alone),
 	KUNIT_CASE(kvm_disables_pebs_where_records_may_be_late),
 	KUNIT_CASE(branches_of_guests_are_not_recorded),
+	KUNIT_CASE(one_pmu_of_two_has_branch_records),
 	KUNIT_CASE(kvm_switches_nothing_without_events),
 	KUNIT_CASE(without_the_call_exclude_host_is_rejected),
 	KUNIT_CASE(a_precise_event_cannot_exclude_the_host),

@@ -96,8 +96,10 @@ static struct perf_guest_switch_msr *guest_get_msrs(int *nr, void *guest_pmu)
  */
 bool __corepmu_init x86_vmx_msrs_init(const struct x86_desc *desc)
 {
+	/* All CPU types of a hybrid machine have later formats. */
 	switches_pebs = desc->pebs_format == PEBS_FORMAT_SKYLAKE;
-	switches_lbr = desc->pmu->nr_branches && boot_cpu_has(X86_FEATURE_ARCH_LBR);
+	/* Another PMU of the machine may have branch records even if @desc's has none. */
+	switches_lbr = boot_cpu_has(X86_FEATURE_ARCH_LBR);
 
 	x86_pebs_avoids_guests = x86_is_global(desc) &&
 		corepmu_claim_call(&guest_msrs, STATIC_CALL_KEY_STR(x86_pmu_guest_get_msrs),

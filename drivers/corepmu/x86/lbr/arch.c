@@ -79,7 +79,7 @@ u64 x86_lbr_arch_ctl(const struct corepmu_cpu *cpuc)
 {
 	const struct corepmu_branches *branches = cpuc->branches;
 
-	return READ_ONCE(branches->recording) ? branches->control : 0;
+	return branches && READ_ONCE(branches->recording) ? branches->control : 0;
 }
 
 static void arch_stop(struct corepmu_cpu *cpuc)
