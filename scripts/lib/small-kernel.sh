@@ -4,14 +4,15 @@
 # Small kernels of Debian's sources for guests. Sourced after lib.sh, by who has the row of an
 # architecture in A[] and holds the lock of TREE and BUILD.
 
-# copy_sources SOURCES TREE: make a copy to work in, again if the sources have changed.
+# copy_sources SOURCES TREE: make a copy to work in, again if the sources have changed. The files
+# get the time of the copy: objects of earlier sources may be newer than the sources' own times.
 copy_sources()
 {
 	cmp -s "$1/Makefile" "$2/Makefile" && return
 	need_space 4000
 	rm -rf "$2"
 	mkdir -p "${2%/*}"
-	cp -a "$1" "$2"
+	cp -R --preserve=mode,links "$1" "$2"
 }
 
 # build_kernel ARCH TREE BUILD STAMP LOG CONFIG...: build the kernel of TREE in BUILD. Its
