@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# Test which packages get-kernel selects: those of the newest version that the archive has whole. The
-# test makes the archive: a directory in which kernels are empty files.
+# Test which packages get-kernel selects: those of the newest version that the archive has whole. Test
+# what an update looks for. The test makes the archive: a directory in which kernels are empty files.
 set -uo pipefail
 cd "$(dirname "$0")/../../.." || exit 1
 . tools/lib/ktap.sh
@@ -228,4 +228,82 @@ result "a flavour's kernel is that of its name"
 get $arch 6.12-16k
 [ $status -eq 2 ] && said 'KERNEL=6.12-16k is for ARCH=arm64, not for ARCH=x86_64'
 result "a flavour that an architecture has not is refused"
+# An installed QEMU that is new enough
+mkdir -p "$work/bin"
+printf '%s\n' '#!/bin/sh' 'echo "QEMU emulator version 10.0.0"' | tee "$work/bin/qemu-system-riscv64" \
+	"$work/bin/qemu-system-x86_64" >/dev/null
+chmod 755 "$work/bin"/qemu-*
+rm -f "$work/bin/apt-get"
+PATH=$work/bin:$PATH
+
+status=0
+where=$(timeout 120 scripts/fetch/get-qemu --refresh riscv64 2>"$work/err" </dev/null) || status=$?
+[ $status -eq 0 ] && [ "$where" = "$work/bin/qemu-system-riscv64" ] && [ ! -s "$work/err" ]
+result "a refresh keeps an installed QEMU that is new enough"
+
+# update ARCH: look for newer versions of all that the cache has. Sets status.
+update()
+{
+	status=0
+	timeout 120 scripts/fetch/update "$1" >"$work/out" 2>"$work/err" </dev/null || status=$?
+}
+
+# The release lacks this architecture's other series.
+rm -rf "$archive" "$cache/kernels"
+echo "deb file:$archive trixie main" >"$work/sources.list"
+package linux-image-6.12.9-riscv64 6.12.9-1 riscv64 "" boot/vmlinux-6.12.9 boot/config-6.12.9
+package linux-perf 6.12.9-1 riscv64 "" usr/bin/perf
+package busybox-static 1.0 riscv64 "" usr/bin/busybox
+lists trixie riscv64
+update riscv64
+release=$(cat "$cache/kernels/riscv64-6.12/release")
+[ $status -eq 0 ] && [ "$release" = 6.12.9-riscv64 ]
+result "an update of a stock architecture takes its default series"
+
+# Kernels of an earlier layout are made anew.
+mkdir -p "$cache/kernels/riscv64-7.x"
+echo 7.2.9-riscv64 >"$cache/kernels/riscv64-7.x/release"
+package linux-image-7.2.10-riscv64 7.2.10-1 riscv64 "" boot/vmlinux-7.2.10 boot/config-7.2.10
+package linux-perf 7.2.10-1 riscv64 "" usr/bin/perf
+lists forky riscv64
+echo "deb file:$archive forky main" >>"$work/sources.list"
+update riscv64
+release=$(cat "$cache/kernels/riscv64-7.x/release")
+[ $status -eq 0 ] && [ "$release" = 7.2.10-riscv64 ]
+result "an update looks for each series that the cache has"
+
+# sources VERSION: put a package of kernel sources into the archive
+sources()
+{
+	local dir=$work/linux-source-6.12
+
+	rm -rf "$dir"
+	mkdir -p "$dir" "$work/deb/linux-source-6.12/usr/src"
+	echo "$1" >"$dir/Kbuild"
+	package linux-source-6.12 "$1" "$host" "" usr/src/linux-source-6.12.tar.xz
+	tar -C "$work" -cJf "$work/deb/linux-source-6.12/usr/src/linux-source-6.12.tar.xz" linux-source-6.12
+	rm "$archive/pool/linux-source-6.12_"*
+	dpkg-deb --root-owner-group -b "$work/deb/linux-source-6.12" \
+		"$archive/pool/linux-source-6.12_$1_$host.deb" >/dev/null
+	lists bookworm "$host"
+}
+
+echo "deb file:$archive bookworm main" >>"$work/sources.list"
+sources 6.12.8-1
+update riscv64
+[ $status -eq 0 ] && [ ! -e "$cache/kunit" ]
+result "an update fetches no kernel sources that the cache has not"
+
+scripts/fetch/get-linux-source 6.12 >/dev/null 2>"$work/err"
+mkdir "$cache/kunit/6.12/build"
+sources 6.12.9-1
+update riscv64
+[ $status -eq 0 ] && [ "$(cat "$cache/kunit/6.12/tree/Kbuild")" = 6.12.9-1 ] && [ ! -e "$cache/kunit/6.12/build" ]
+result "an update fetches newer kernel sources and removes what was built of the earlier ones"
+
+mkdir "$cache/kunit/6.12/build"
+update riscv64
+[ $status -eq 0 ] && said 'sources of kernel 6.12 are up to date \(6.12.9-1\)' && [ -e "$cache/kunit/6.12/build" ]
+result "an update keeps the newest kernel sources and what was built of them"
+
 finish
