@@ -16,7 +16,7 @@ RTC=/sys/class/rtc/rtc0
 # Print the name of the built-in driver's PMU, if it exists.
 builtin_pmu()
 {
-	for path in "$DEVICES"/cpu "$DEVICES"/armv8_pmuv3*; do
+	for path in "$DEVICES"/cpu "$DEVICES"/armv8_pmuv3* "$DEVICES"/armv[89]_*; do
 		[ ! -e "$path" ] || { basename "$path"; break; }
 	done
 }
