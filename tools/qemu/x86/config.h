@@ -60,6 +60,7 @@ enum x86_pmu_version {
  * @full_width: counters can be written with all their bits (Intel)
  * @any_thread: the AnyThread bits exist; a core has one thread (Intel)
  * @perf_metrics: the PMU has topdown metrics (Intel)
+ * @hides_metrics: IA32_PERF_CAPABILITIES does not report the topdown metrics
  * @nr_metrics: number of topdown metrics
  * @tsc_mhz: frequency of the time-stamp counter in CPUID leaf 0x15, in MHz; 0 for QEMU's (Intel)
  * @lbr: properties of its branch records
@@ -92,6 +93,7 @@ struct x86_pmu_config {
 	bool full_width;
 	bool any_thread;
 	bool perf_metrics;
+	bool hides_metrics;
 	unsigned int nr_metrics;
 	uint32_t tsc_mhz;
 	struct x86_lbr_config lbr;

@@ -307,6 +307,25 @@ static int check_cpu(bool amd, uint32_t signature)
 	return 0;
 }
 
+/*
+ * Raptor Lake: erratum RPL018 hides the metrics, by intel_pmu_broken_perf_cap() of Linux 7.3. A CPU
+ * without atoms (i3-13100, Xeon E-2400) is not hybrid.
+ */
+static void configure_raptor_lake(void)
+{
+	config.hides_metrics = true;
+	if (opt.atoms == OPTION_UNSET || !opt.atoms)
+		config.core_type = X86_PMU_CORE_NONE;
+}
+
+static bool is_raptor_lake(uint32_t signature)
+{
+	unsigned int model = x86_uarch_model(signature);
+
+	return x86_uarch_family(signature) == 6 &&
+	       (model == 0xb7 || model == 0xba || model == 0xbf);
+}
+
 /**
  * x86_options_read() - read the plugin's options, and configure the model
  * @info: QEMU's information for plugins
@@ -352,5 +371,7 @@ const struct x86_pmu_config *x86_options_config(unsigned int vcpu, bool amd, uin
 	}
 	if (check_cpu(amd, signature))
 		return NULL;
+	if (is_raptor_lake(signature))
+		configure_raptor_lake();
 	return is_atom(vcpu) ? &other_config : &config;
 }

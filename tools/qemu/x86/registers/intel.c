@@ -202,7 +202,8 @@ static bool read_capabilities(struct x86_pmu *pmu, unsigned int i, uint64_t *val
 	(void)i;
 	*value = (pmu->config->uarch ? CAPABILITIES_FREEZE_SMM : 0) |
 		 (pmu->config->full_width ? CAPABILITIES_FW_WRITE : 0) |
-		 (pmu->config->perf_metrics ? CAPABILITIES_METRICS : 0) |
+		 (pmu->config->perf_metrics && !pmu->config->hides_metrics ?
+		  CAPABILITIES_METRICS : 0) |
 		 x86_lbr_capabilities(&pmu->config->lbr) | x86_pebs_capabilities(pmu->config);
 	return true;
 }
