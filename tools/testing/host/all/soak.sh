@@ -1,10 +1,10 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# soak: three minutes of scripts/soak for each architecture on each of three kernels: one with
-# memory checks, Debian's, and one with race detection. x86_64 also has one with PREEMPT_RT. Debian's
-# does ten times the work in that time. Then storms of overflows on the first kernel, which enters
-# and leaves interrupts slowly.
+# soak: three minutes of scripts/soak for each architecture on each of four kernels: one with
+# memory checks, Debian's, one with race detection, and one with PREEMPT_RT that checks locks.
+# Debian's does ten times the work in that time. Then storms of overflows on the first kernel, which
+# enters and leaves interrupts slowly; mmap pages and ring buffers on the last one.
 #
 # COREPMU_ARCHES and COREPMU_KERNEL select some of all.
 set -uo pipefail
@@ -21,9 +21,7 @@ plan
 ktap_details() { tail -n 60 "$SCRATCH/said"; }
 
 for arch in "${arches[@]}"; do
-	kinds=("" --stock --kcsan)
-	[ "$arch" != x86_64 ] || kinds+=(--rt)
-	for which in "${kinds[@]}"; do
+	for which in "" --stock --kcsan --rt; do
 		case $which in
 		"") on= ;;
 		--stock) on=" on Debian's kernel" ;;
@@ -38,5 +36,8 @@ for arch in "${arches[@]}"; do
 	scripts/run-guest --kerneldir "$(scripts/build/soak-kernel "$arch" "$kernel")" --lane exact --timeout 900 \
 		-- 'run-suites storm' >"$SCRATCH/said" 2>&1
 	result "storms leave time to tasks on a kernel that checks itself, $arch, Linux $kernel"
+	scripts/run-guest --kerneldir "$(scripts/build/soak-kernel --rt "$arch" "$kernel")" --lane exact --timeout 900 \
+		--append corepmu_test.validate=page,ring -- 'run-suites validate userread' >"$SCRATCH/said" 2>&1
+	result "mmap pages and rings are right on one with PREEMPT_RT, $arch, Linux $kernel"
 done
 finish
