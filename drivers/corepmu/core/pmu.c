@@ -270,23 +270,17 @@ static __always_inline void event_resume(struct corepmu_cpu *cpuc, struct perf_e
 	active_changed(cpuc);
 }
 
-/*
- * Check whether a stopped event keeps the value of its counter: slots and topdown metrics. All other
- * counters must be set again. The counter of a stopped event may have wrapped, and would overflow
- * only after its full range:
- * - Several counters overflow at the same time. In the first event's sample perf core stops the
- *   other events of the group: their overflows are acknowledged but not handled.
- * - A VM exit enables the counter of an event that an NMI has stopped (x86/kvm/vmx-msrs.c).
- */
-static bool keeps_value(struct perf_event *event)
-{
-	return (event->hw.flags & COREPMU_EVENT_TOPDOWN) && !is_sampling_event(event);
-}
-
 /**
  * corepmu_event_start() - start a placed event
  * @event: the event
- * @flags: PERF_EF_RELOAD if the period may have changed since the event was stopped
+ * @flags: ignored; this function always sets the counter
+ *
+ * The counter of a stopped event may have wrapped. Without a new value the counter would overflow
+ * only after its full range:
+ *
+ * - Several counters overflow at the same time. In the first event's sample perf core stops the
+ *   other events of the group: their overflows are acknowledged but not handled.
+ * - A VM exit enables the counter of an event that an NMI has stopped (x86/kvm/vmx-msrs.c).
  *
  * Does nothing if the event is started, has no counter, or has reached its limit of samples:
  * perf_event_unthrottle_group() of Linux 6.16 also starts members that are off. A tick also starts
@@ -300,8 +294,7 @@ void corepmu_event_start(struct perf_event *event, int flags)
 	if (!(hwc->state & PERF_HES_STOPPED) || unlikely(hwc->idx < 0 || event->pending_disable))
 		return;
 
-	if ((flags & PERF_EF_RELOAD) || likely(!keeps_value(event)))
-		corepmu_counter_prepare(cpuc, event);
+	corepmu_counter_prepare(cpuc, event);
 	event_resume(cpuc, event, event_counters(event));
 	corepmu_update_userpage(event);
 }

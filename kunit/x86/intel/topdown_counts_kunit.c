@@ -102,6 +102,34 @@ static int open_config1(struct fixture *b, struct perf_event *leader, u64 config
 	return fixture_init_event(*event);
 }
 
+/*
+ * Perf core stops the whole group and starts it again, as perf_event_throttle_group(). A late NMI
+ * reads the slots when the metrics are still stopped, which sets the registers to 0.
+ */
+static void topdown_group_restarts(struct kunit *test)
+{
+	struct fixture *b = topdown_start(test, &topdown_spr, false);
+	struct group g;
+	unsigned int i;
+
+	group_open(b, &g);
+	group_in(b, &g);
+	run(1000, 51, 102);
+	for (i = 0; i < GROUP; i++)
+		fixture_stop_event(g.event[i], 0);
+	run(1000, 51, 102);
+	expect_counts(test, &g, 1000, 200, 400);
+
+	fixture_start_event(g.event[0], 0);
+	KUNIT_EXPECT_EQ(test, fixture_read(g.event[0]), 1000);
+	for (i = 1; i < GROUP; i++)
+		fixture_start_event(g.event[i], 0);
+	run(500, 51, 102);
+	group_out(&g);
+	expect_counts(test, &g, 1500, 300, 600);
+	group_close(&g);
+}
+
 /* A CPU that a test changes */
 static struct x86_model_cpu changed_cpu;
 
@@ -378,6 +406,7 @@ static void topdown_cleared(struct kunit *test)
 }
 
 static struct kunit_case topdown_counts_cases[] = {
+	KUNIT_CASE(topdown_group_restarts),
 	KUNIT_CASE(topdown_metrics_clear),
 	KUNIT_CASE(topdown_overflow_is_no_clear),
 	KUNIT_CASE(topdown_counts),
