@@ -20,6 +20,8 @@ set -eu
 for program in cargo python3 apt-get dpkg; do
 	command -v "$program" >/dev/null || { echo "SKIP: $program is missing; install it"; exit 77; }
 done
+# rustup's cargo needs a toolchain in $HOME/.rustup.
+cargo --version >/dev/null 2>&1 || { echo 'SKIP: cargo does not run; install a toolchain'; exit 77; }
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 trap 'exit 130' INT TERM
