@@ -84,7 +84,21 @@ check_is_killed()
 		expect_says "what is said" "was killed by signal 9" "$(cat /tmp/held)"
 }
 
-plan 6
+# The rate of samples falls after the first check, as if its samples had taken long.
+rate_falls()
+{
+	file=/proc/sys/kernel/perf_event_max_sample_rate
+	pmu-validate --pmu "$PMU" --disrupt --filter field: | while read -r line; do
+		echo "$line"
+		case $line in
+		"ok 1 "*) echo 1000 >$file ;;
+		esac
+	done >/tmp/fallen
+	expect_says "that the rate fell" "$file was [0-9]* and became 1000.*it is restored" "$(cat /tmp/fallen)" &&
+		expect_equal "skipped checks" "" "$(grep 'which throttles' /tmp/fallen)"
+}
+
+plan 7
 check "without --disrupt nothing is written: permissions" nothing_is_written \
 	"error: perf_event_paranoid" perf_event_paranoid
 check "without --disrupt nothing is written: storms" nothing_is_written \
@@ -93,4 +107,5 @@ check "settings are put back when it is interrupted" tool_is_killed INT 130
 check "settings are put back when it is terminated" tool_is_killed TERM 143
 check "settings are put back when it is killed" tool_is_killed KILL 137
 check "settings are put back when a check is killed" check_is_killed
+check "a rate of samples that falls is raised for each check" rate_falls
 finish

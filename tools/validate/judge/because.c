@@ -113,7 +113,7 @@ static void judge_anew(const struct check *check, struct outcome *outcome)
 	if (outcome->result != FAIL || outcome->cut || signal_caught())
 		return;
 	/* The kernel may have lowered the rate of samples during the check. */
-	if (!may_run(check, outcome))
+	if (was_throttled(check, outcome))
 		return;
 	outcome->because = find_cause(check, outcome);
 	if (!outcome->because)

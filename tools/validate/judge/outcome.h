@@ -79,12 +79,23 @@ const char *find_out(bool disrupt, bool allow_long);
 
 /**
  * may_run() - check whether a check's needs are met, and the permitted rate of samples suffices
- * @check: the check
+ * @check: the check, which must run next
  * @outcome: set to SKIP, with the reason, if they are not
+ *
+ * Raise a rate that the kernel has lowered since the first check of samples. run_check() undoes that.
  *
  * Return: true if the check may run.
  */
 bool may_run(const struct check *check, struct outcome *outcome);
+
+/**
+ * was_throttled() - check whether the kernel lowered the rate of samples while a check ran
+ * @check: the check that ran last
+ * @outcome: set to SKIP, with the reason, if so
+ *
+ * Return: true if the check's failure is none.
+ */
+bool was_throttled(const struct check *check, struct outcome *outcome);
 
 /**
  * run_check() - run a check, and undo its changes of the machine

@@ -262,21 +262,44 @@ void run_check(const struct check *check, struct outcome *outcome)
  */
 #define LEAST_RATE	(25 * MAX_HZ)
 
+/* Rate before the first check of samples, and whether that rate is restored while a check runs */
+static long first_rate = -1;
+static bool is_raised;
+
+static bool is_too_low(long rate, struct outcome *outcome)
+{
+	if (rate < 0 || rate >= LEAST_RATE)
+		return false;
+	outcome->result = SKIP;
+	snprintf(outcome->reason, sizeof(outcome->reason),
+		 "kernel.perf_event_max_sample_rate is %ld, which throttles: set it to 100000", rate);
+	return true;
+}
+
 bool may_run(const struct check *check, struct outcome *outcome)
 {
 	unsigned int missing = check->needs & ~pmu.has;
-	long rate = check->needs & NEED_SAMPLING ? read_number(RATE_FILE) : LEAST_RATE;
+	long rate;
 
-	if (!missing && (rate < 0 || rate >= LEAST_RATE))
-		return true;
-	outcome->result = SKIP;
-	if (!missing) {
-		snprintf(outcome->reason, sizeof(outcome->reason),
-			 "kernel.perf_event_max_sample_rate is %ld, which throttles: set it to 100000",
-			 rate);
+	if (missing) {
+		outcome->result = SKIP;
+		snprintf(outcome->reason, sizeof(outcome->reason), "%s",
+			 pmu.missing[__builtin_ctz(missing)]);
 		return false;
 	}
-	snprintf(outcome->reason, sizeof(outcome->reason), "%s",
-		 pmu.missing[__builtin_ctz(missing)]);
-	return false;
+	if (!(check->needs & NEED_SAMPLING))
+		return true;
+	rate = read_number(RATE_FILE);
+	if (first_rate < 0)
+		first_rate = rate;
+	/* Long samples of an earlier check made the kernel lower the rate: they are not this check's. */
+	is_raised = rate >= 0 && rate < LEAST_RATE && first_rate >= LEAST_RATE &&
+		    !change_number(RATE_FILE, first_rate) && !change_number(PERCENT_FILE, 0);
+	return is_raised || !is_too_low(rate, outcome);
+}
+
+bool was_throttled(const struct check *check, struct outcome *outcome)
+{
+	return check->needs & NEED_SAMPLING && !is_raised &&
+	       is_too_low(read_number(RATE_FILE), outcome);
 }
