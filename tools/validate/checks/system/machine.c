@@ -57,6 +57,11 @@ static void migrates(void)
 	of_loop = open_group(fds, pmu.group < MANY ? pmu.group : MANY, FORMAT_TIMES);
 	fds[of_loop] = add_cycles(fds[0]);
 	events = of_loop + (fds[of_loop] >= 0);
+	if (events == of_loop) {
+		/* While cycles did not fit, the group was enabled and did not run. */
+		close_all(fds, events);
+		open_group(fds, of_loop, FORMAT_TIMES);
+	}
 	event_enable(fds[0]);
 	for (i = 0; i < 400; i++) {
 		run_on(cpus[i % nr]);
