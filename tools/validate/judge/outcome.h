@@ -82,7 +82,8 @@ const char *find_out(bool disrupt, bool allow_long);
  * @check: the check, which must run next
  * @outcome: set to SKIP, with the reason, if they are not
  *
- * Raise a rate that the kernel has lowered since the first check of samples. run_check() undoes that.
+ * Raise a rate that the kernel has lowered since the first check of samples. run_check() undoes
+ * that.
  *
  * Return: true if the check may run.
  */

@@ -272,7 +272,8 @@ static bool is_too_low(long rate, struct outcome *outcome)
 		return false;
 	outcome->result = SKIP;
 	snprintf(outcome->reason, sizeof(outcome->reason),
-		 "kernel.perf_event_max_sample_rate is %ld, which throttles: set it to 100000", rate);
+		 "kernel.perf_event_max_sample_rate is %ld, which throttles: set it to 100000",
+		 rate);
 	return true;
 }
 
@@ -292,7 +293,7 @@ bool may_run(const struct check *check, struct outcome *outcome)
 	rate = read_number(RATE_FILE);
 	if (first_rate < 0)
 		first_rate = rate;
-	/* Long samples of an earlier check made the kernel lower the rate: they are not this check's. */
+	/* The kernel lowers the rate after long samples, which were those of an earlier check. */
 	is_raised = rate >= 0 && rate < LEAST_RATE && first_rate >= LEAST_RATE &&
 		    !change_number(RATE_FILE, first_rate) && !change_number(PERCENT_FILE, 0);
 	return is_raised || !is_too_low(rate, outcome);
