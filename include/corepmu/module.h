@@ -35,7 +35,7 @@ struct corepmu_cpu;
 #define __corepmu_init	__init
 #endif
 
-/* module/main.c; module_init() and module_exit() define the functions, for struct module */
+/* module/main.c: module_init() and module_exit() define these functions, for struct module. */
 int __visible init_module(void);
 void __visible cleanup_module(void);
 extern const bool corepmu_drives_the_counters;

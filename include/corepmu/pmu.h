@@ -56,7 +56,7 @@ struct corepmu_precise_backend;
  * @secondary: not the PMU of the first CPU type: the parameter type= does not apply
  * @claims_generic: there is no other driver's core PMU: accept PERF_TYPE_RAW, and generic events
  *	that name no PMU
- * @open: registration is complete, and no unload has begun: events may be opened
+ * @open: registration is complete and no unload has begun, so events may be opened
  * @follows_tasks: a feature needs notice of task switches (pmu.sched_task)
  * @nr_branches: number of branch records that the hardware keeps
  * @branch_backend: functions for the branch record registers, or NULL

@@ -128,8 +128,8 @@ static void brbe_halves(struct kunit *test)
 }
 
 /*
- * With VHE the kernel is at EL2: PERF_SAMPLE_BRANCH_HV selects its branches, as KERNEL does, unless
- * the event excludes the kernel.
+ * With VHE, PERF_SAMPLE_BRANCH_HV selects the kernel's branches, as KERNEL does. An event that
+ * excludes the kernel gets none.
  */
 static void brbe_hypervisor(struct kunit *test)
 {

@@ -208,7 +208,7 @@ static void idle_ignores_quiesced_pmu(struct kunit *test)
 static const struct testbed *unloading;
 static unsigned int unload_accesses;
 
-/* The CPU is powered down before its PMU is quiesced; the driver's CPU_PM notifier is gone. */
+/* Power the CPU down after the CPU_PM notifier is removed and before the PMU is quiesced. */
 static void lose_before_quiesce(struct corepmu_cpu *cpuc)
 {
 	unsigned long flags;
@@ -223,7 +223,7 @@ static void lose_before_quiesce(struct corepmu_cpu *cpuc)
 	pmuv3_irq_disable(cpuc);
 }
 
-/* An unload does not take an announced power-down for one without notice. */
+/* During an unload, a CPU that is powered down causes no warning and no register setup. */
 static void idle_unload(struct kunit *test)
 {
 	const char * const *name = test->param_value;
@@ -241,7 +241,7 @@ static void idle_unload(struct kunit *test)
 	backend.irq_disable = lose_before_quiesce;
 	pmu->backend = &backend;
 	corepmu_unregister(pmu);
-	/* PMINTENSET_EL1 at the entry and at the exit */
+	/* Each CPU reads PMINTENSET_EL1 at the entry and at the exit, and accesses nothing else. */
 	KUNIT_EXPECT_EQ(test, unload_accesses, 2 * num_online_cpus());
 	pmu->backend = &pmuv3_backend;
 	unloading->ops->end(pmu);

@@ -193,7 +193,7 @@ static void freq_few_counts_are_no_rate(struct kunit *test)
 	count_in(b, 63, 100 * NSEC_PER_USEC);
 	tick(event, 1);
 	KUNIT_EXPECT_EQ(test, b->nr_samples, 0);
-	/* The next probe comes as soon as more counts can make the rate known. */
+	/* The next probe comes after the number of counts that make the rate known. */
 	KUNIT_EXPECT_EQ(test, counter_left(event), 64);
 	count_in(b, 1, 0);
 	tick(event, 1);

@@ -126,8 +126,8 @@ static void late_powers_up_at_limit(struct kunit *test)
 }
 
 /*
- * A tick stops an event with a frequency, and starts it again. If the stop's late sample is the
- * last one that PERF_EVENT_IOC_REFRESH allows, the event stays stopped.
+ * A tick stops an event with a frequency and starts it again. The event stays stopped if the late
+ * sample of this stop is the last one that PERF_EVENT_IOC_REFRESH allows.
  */
 static void late_tick_at_limit(struct kunit *test)
 {

@@ -111,7 +111,7 @@ static void an_event_that_excludes_the_host_samples_the_guest(struct kunit *test
 	x86_vmx_exit();
 }
 
-/* An NMI after KVM has asked: its sample makes perf core throttle the event. */
+/* As an NMI after KVM has called perf_guest_get_msrs(): perf core throttles the event. */
 static void throttle_before_entry(void *event)
 {
 	struct perf_event *throttled = event;
@@ -120,8 +120,9 @@ static void throttle_before_entry(void *event)
 }
 
 /*
- * The VM exit enables the counter of an event that an NMI has stopped. The counter then overflows
- * without an event. After a restart, as by perf_event_unthrottle(), the event samples again.
+ * The VM exit enables the counter of an event that an NMI has stopped. The driver ignores the
+ * overflow of this counter. After a restart, as by perf_event_unthrottle(), the event samples
+ * again.
  */
 static void an_event_stopped_before_the_vm_entry_samples_later(struct kunit *test)
 {
@@ -136,7 +137,7 @@ static void an_event_stopped_before_the_vm_entry_samples_later(struct kunit *tes
 
 		/* KVM switches the register only if its values for host and guest differ. */
 		attr.exclude_guest = 1;
-		/* Each record interrupts. */
+		/* Call chains exclude large PEBS: each record raises an interrupt. */
 		attr.sample_type |= PERF_SAMPLE_CALLCHAIN;
 		KUNIT_ASSERT_EQ(test, fixture_open(b, &attr, &event), 0);
 		KUNIT_ASSERT_EQ(test, fixture_add(event, PERF_EF_START), 0);
@@ -267,7 +268,10 @@ static void keep_msrs(struct kunit *test, struct perf_guest_switch_msr *lbr)
 	KUNIT_EXPECT_EQ(test, lbr->msr, MSR_ARCH_LBR_CTL);
 }
 
-/* A vCPU moves between CPU types: each type's list has IA32_LBR_CTL, or an old value stays. */
+/*
+ * The list of each CPU type has IA32_LBR_CTL. Otherwise a vCPU that moves to another CPU type keeps
+ * the old type's value.
+ */
 static void one_pmu_of_two_has_branch_records(struct kunit *test)
 {
 	const struct perf_event_attr attr = { STACK(ANY_USER) };

@@ -93,7 +93,10 @@ static void idle_changes(void *data, unsigned int state, unsigned int cpu)
 
 	local_irq_save(flags);
 	pmu = pmuv3_this_pmu();
-	/* An unload removes the CPU_PM notifier before it quiesces the CPUs. */
+	/*
+	 * During an unload this CPU may be powered down after the CPU_PM notifier is gone, but
+	 * before the PMU is quiesced: the lost bits then say nothing about the firmware.
+	 */
 	if (pmu && READ_ONCE(pmu->open))
 		handle_change(pmu, cpu, state != (u32)PWR_EVENT_EXIT);
 	local_irq_restore(flags);

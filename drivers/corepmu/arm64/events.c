@@ -245,9 +245,9 @@ static u64 dedicated_counter(struct corepmu *pmu, const struct hw_perf_event *hw
 }
 
 /*
- * With VHE the kernel runs at EL2: PERF_SAMPLE_BRANCH_HV selects its branches, as in
- * branch_type_to_brbcr() in drivers/perf/arm_brbe.c. But perf core also adds HV to an event with
- * exclude_kernel and without exclude_hv: such an event shows no branch of the kernel.
+ * Encode branch_sample_type. With VHE the kernel runs at EL2, so PERF_SAMPLE_BRANCH_HV selects the
+ * kernel's branches, as in branch_type_to_brbcr() in drivers/perf/arm_brbe.c. Perf core also adds
+ * HV to an event with exclude_kernel and without exclude_hv: such an event gets no kernel branches.
  */
 static int pmuv3_encode_branches(struct corepmu *pmu, struct perf_event *event)
 {

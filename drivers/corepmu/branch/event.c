@@ -19,7 +19,7 @@ static const struct {
 } branch_filters[] = {
 	{ PERF_SAMPLE_BRANCH_USER, COREPMU_BRANCH_USER },
 	{ PERF_SAMPLE_BRANCH_KERNEL, COREPMU_BRANCH_KERNEL },
-	/* With HV only, samples have no branches: the hardware records none of a hypervisor. */
+	/* No hardware records a hypervisor. With VHE see pmuv3_encode_branches(). */
 	{ PERF_SAMPLE_BRANCH_HV, 0 },
 	{ PERF_SAMPLE_BRANCH_ANY, COREPMU_BRANCH_ANY },
 	{ PERF_SAMPLE_BRANCH_ANY_CALL,

@@ -286,8 +286,8 @@ static bool wants_records(const struct corepmu_cpu *cpuc, u64 overflowed)
  *
  * The acknowledgment resumes recording, and branches of the handler replace the records. So this
  * function reads the records if an event that overflowed needs them. Otherwise it stops recording:
- * perf core may stop another event in this interrupt, which then needs them. From the overflow
- * interrupt.
+ * perf core may stop another event in this interrupt, and that event then needs the records. From
+ * the overflow interrupt.
  */
 void corepmu_branch_acknowledge(struct corepmu_cpu *cpuc, u64 overflowed, bool frozen)
 {
@@ -303,9 +303,9 @@ void corepmu_branch_acknowledge(struct corepmu_cpu *cpuc, u64 overflowed, bool f
 	if (frozen)
 		return;
 	/*
-	 * Other software may have cleared the freeze bit. After a VM exit, older versions of KVM
-	 * restore IA32_DEBUGCTL from a copy that vcpu_load() has made, maybe before the event was
-	 * opened. The next start of recording writes the bit again.
+	 * Other software may have cleared the freeze bit: after a VM exit, KVM before Linux 6.14
+	 * restores IA32_DEBUGCTL from a copy made in vcpu_load(). The event may have been opened
+	 * after the copy. Forget the cached bit, so that the next start of recording writes it.
 	 */
 	branches->selected = ~0ULL;
 	branches->freezes = false;

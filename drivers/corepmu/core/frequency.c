@@ -342,7 +342,7 @@ s64 corepmu_freq_find(struct perf_event *event)
 	if (!running || !count)
 		left = div_u64(due * per_second(&event->attr), NSEC_PER_SEC);
 	else
-		/* After that time, only further counts make the rate known. */
+		/* Once due is past, KNOWN_COUNTS more counts make the rate known. */
 		left = running < due ? counts_left(count, running, due) : 0;
 
 	return end_first_period(event, max(left, KNOWN_COUNTS));

@@ -275,23 +275,24 @@ static __always_inline void event_resume(struct corepmu_cpu *cpuc, struct perf_e
  * @event: the event
  * @flags: ignored; this function always sets the counter
  *
- * The counter of a stopped event may have wrapped. Without a new value the counter would overflow
- * only after its full range:
+ * While its event was stopped, the counter may have wrapped. It would then overflow only after its
+ * full range:
  *
  * - Several counters overflow at the same time. In the first event's sample perf core stops the
- *   other events of the group: their overflows are acknowledged but not handled.
+ *   other events of the group. Their overflows are acknowledged but not handled.
  * - A VM exit enables the counter of an event that an NMI has stopped (x86/kvm/vmx-msrs.c).
  *
- * Does nothing if the event is started, has no counter, or has reached its limit of samples:
- * perf_event_unthrottle_group() of Linux 6.16 also starts members that are off. A tick also starts
- * an event that reached its limit as the tick stopped it. IRQs off, or from the overflow interrupt.
+ * Does nothing if the event is started, has no counter, or has reached its limit of samples.
+ * perf_event_unthrottle_group() of Linux 6.16 also starts members that are off. A tick stops an
+ * event and starts it again, even if the late sample of this stop was the last allowed one. IRQs
+ * off, or from the overflow interrupt.
  */
 void corepmu_event_start(struct perf_event *event, int flags)
 {
 	struct corepmu_cpu *cpuc = this_cpuc(event);
 	struct hw_perf_event *hwc = &event->hw;
 
-	if (!(hwc->state & PERF_HES_STOPPED) || unlikely(hwc->idx < 0 || event->pending_disable))
+	if (!(hwc->state & PERF_HES_STOPPED) || unlikely(hwc->idx < 0 || READ_ONCE(event->pending_disable)))
 		return;
 
 	corepmu_counter_prepare(cpuc, event);

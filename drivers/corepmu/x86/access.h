@@ -51,8 +51,8 @@ static inline void x86_write_msr(u32 msr, u64 value)
 /*
  * x86_read_msr() and x86_write_msr() for hot paths, without the call through pv_ops. Only a Xen PV
  * domain has other functions in pv_ops, and the driver does not load there. Like the call, these
- * functions are compiler barriers and have the tracepoints of events/msr. The compiler may decide
- * not to inline the kernel's native_read_msr() and native_write_msr().
+ * functions are compiler barriers and have the tracepoints of events/msr. They do not use
+ * native_read_msr() and native_write_msr(): with -Os gcc may not inline these.
  */
 static __always_inline u64 x86_read_msr_inline(u32 msr)
 {

@@ -421,6 +421,12 @@ void x86_join(struct corepmu *pmu, struct perf_event *event)
 
 /* format/ */
 
+/**
+ * dev_to_x86() - return the description of a PMU in sysfs
+ * @dev: the PMU's device
+ *
+ * Return: the PMU description
+ */
 const struct x86_desc *dev_to_x86(struct device *dev)
 {
 	return to_x86(to_corepmu(dev_get_drvdata(dev)));

@@ -12,6 +12,7 @@
 
 #include <corepmu/pmu.h>
 
+struct device;
 struct device_attribute;
 struct intel_uarch;
 

@@ -133,7 +133,7 @@ static void acr_read(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, fixture_read(branches), 100);
 }
 
-/* As perf_group_detach(): the leader is closed, and its only sibling is a leader from now on. */
+/* As perf_group_detach(): close the leader, whose only sibling becomes its own leader. */
 static void close_leader(struct fixture *b, struct perf_event *leader, struct perf_event *sibling)
 {
 	struct pmu *pmu = &b->pmu->perf_pmu;
@@ -150,8 +150,8 @@ static void close_leader(struct fixture *b, struct perf_event *leader, struct pe
 }
 
 /*
- * Bit 0 of acr_mask names the leader. When the leader is closed, the event is member 0 itself. It
- * does not name itself then: it would never overflow.
+ * Bit 0 of acr_mask names the leader. After the leader is closed, the event itself is member 0. The
+ * event must not name itself then: its counter would overflow without a sample.
  */
 static void acr_samples_without_leader(struct kunit *test)
 {

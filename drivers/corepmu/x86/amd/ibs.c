@@ -25,7 +25,7 @@
 
 /* AMD PPR for family 19h, Core::X86::Msr::PERF_CTL; IBS op can sample both. */
 #define AMD_EVENT_CYCLES	0x76
-#define EVENT_MICRO_OPS	0xc1
+#define EVENT_MICRO_OPS		0xc1
 
 /* AMD APM volume 2, "IBS Execution Control Register": count micro-ops instead of cycles */
 #define IBS_OP_CTL_CNT_CTL	BIT_ULL(19)

@@ -36,7 +36,7 @@
 
 #define PERFMON_EXT_ACR		2
 
-/* Bit of hw_perf_event.flags: the event has named itself since it was opened. */
+/* Bit of hw_perf_event.flags: acr_mask named the event itself when the event was opened. */
 #define EVENT_ACR_SELF		BIT(COREPMU_EVENT_BACKEND + 5)
 
 /* A reload value has 31 bits; all bits above are 1. */
@@ -359,8 +359,8 @@ int x86_acr_check_period(const struct perf_event *event, u64 period)
 /*
  * Return a bit for the counter of @other, member @nr of the group, if @event names @other and
  * @other is placed. Positions change when members are closed: without its leader, each sibling is
- * member 0 of a group of its own. Such an event does not name itself: it would never overflow for
- * software.
+ * member 0 of a group of its own. Do not let an event name itself by a new position: the CPU would
+ * reload its counter at each overflow and report none.
  */
 static u64 cause(struct corepmu_cpu *cpuc, const struct perf_event *event,
 		 const struct perf_event *other, unsigned int nr)

@@ -33,8 +33,6 @@
 #include "uarch-bits.h"
 #include "../x86.h"
 
-/* Groups of microarchitectures that share a row */
-
 /**
  * struct generic_event - event code for a generic event
  * @uarches: microarchitectures of the row, a bit each

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * corepmu: x86: Intel microarchitectures and groups of these, a bit each, for rows of tables
+ * corepmu: x86: a bit for each Intel microarchitecture, and groups of these bits, for table rows
  *
- * Abbreviations are those of arch/x86/events/intel and of perf's lists. A_B: both; A_ON: A and
- * later cores of its line.
+ * The abbreviations come from arch/x86/events/intel and from perf's event lists. A_B is A and B.
+ * A_ON is A and the later microarchitectures of its line: cores or atoms.
  */
 #ifndef COREPMU_X86_INTEL_UARCH_BITS_H
 #define COREPMU_X86_INTEL_UARCH_BITS_H

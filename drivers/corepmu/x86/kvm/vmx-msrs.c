@@ -96,9 +96,9 @@ static struct perf_guest_switch_msr *guest_get_msrs(int *nr, void *guest_pmu)
  */
 bool __corepmu_init x86_vmx_msrs_init(const struct x86_desc *desc)
 {
-	/* All CPU types of a hybrid machine have later formats. */
+	/* @desc may be any PMU: no CPU type of a hybrid machine has this old format. */
 	switches_pebs = desc->pebs_format == PEBS_FORMAT_SKYLAKE;
-	/* Another PMU of the machine may have branch records even if @desc's has none. */
+	/* Even if the PMU of @desc has no branch records, another PMU of the machine may. */
 	switches_lbr = boot_cpu_has(X86_FEATURE_ARCH_LBR);
 
 	x86_pebs_avoids_guests = x86_is_global(desc) &&

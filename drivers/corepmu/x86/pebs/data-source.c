@@ -26,7 +26,7 @@
 #define IS_HIT		PERF_MEM_S(LVL, HIT)
 #define SNOOP(what)	PERF_MEM_S(SNOOP, what)
 #define FORWARD		PERF_MEM_S(SNOOPX, FWD)
-#define FROM_REMOTE		PERF_MEM_S(REMOTE, REMOTE)
+#define FROM_REMOTE	PERF_MEM_S(REMOTE, REMOTE)
 
 /* Codes with one meaning on all microarchitectures before Lion Cove and Arctic Wolf */
 #define COMMON_SOURCES								\

@@ -30,7 +30,7 @@
 #define FAMILY_ZXC		0x06
 #define FAMILY_WUDAOKOU		0x07
 
-#define ZHAOXIN_EVENT_CYCLES		0x0082
+#define ZHAOXIN_EVENT_CYCLES	0x0082
 #define EVENT_BUS_CYCLES	0x0083
 #define EVENT_INSTRUCTIONS	0x00c0
 /* Cycles in which @event does not happen: inv, and a cmask of 1 */
@@ -64,7 +64,7 @@ static const struct zhaoxin_uarch zxc = {
 };
 
 #define COMMON_HARDWARE								\
-	[PERF_COUNT_HW_CPU_CYCLES]		= ZHAOXIN_EVENT_CYCLES,			\
+	[PERF_COUNT_HW_CPU_CYCLES]		= ZHAOXIN_EVENT_CYCLES,		\
 	[PERF_COUNT_HW_INSTRUCTIONS]		= EVENT_INSTRUCTIONS,		\
 	[PERF_COUNT_HW_BUS_CYCLES]		= EVENT_BUS_CYCLES,		\
 	[PERF_COUNT_HW_STALLED_CYCLES_BACKEND]	= 0x040f
