@@ -487,7 +487,7 @@ void count_gen_conditional(struct qemu_plugin_insn *at, struct qemu_plugin_insn 
  * count_gen_memory() - instrument an instruction that may access memory
  * @insn: the instruction
  * @b: its block
- * @is_update: the instruction loads and stores one operand
+ * @is_update: the instruction reads, modifies and writes one operand in memory
  */
 void count_gen_memory(struct qemu_plugin_insn *insn, const struct count_block *b, bool is_update)
 {

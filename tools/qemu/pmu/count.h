@@ -43,7 +43,7 @@
  * @tlb_misses: kind: accesses that miss the TLB's model; @kinds if there is no TLB
  * @loads: kind: loads; @kinds if the architecture counts loads itself
  * @stores: kind: stores; @kinds if the architecture counts stores itself
- * @updates: kind: stores of instructions that load and store one operand; @kinds if not counted
+ * @updates: kind: read-modify-write accesses; @kinds if the architecture does not count them
  * @level: return a vCPU's level; called in the vCPU's thread
  * @pc: return a vCPU's PC; called in the vCPU's thread, at the start of a block
  * @near: a block of @n instructions begins, and instructions, branches or cycles can reach the

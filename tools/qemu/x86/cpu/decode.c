@@ -175,7 +175,7 @@ static bool is_update_0f(uint8_t opcode, uint8_t modrm)
 	return false;
 }
 
-/* Check whether an instruction loads one operand in memory and stores it, if it has one. */
+/* Check whether an instruction with an operand in memory reads, modifies and writes it. */
 static bool updates(uint8_t opcode, uint8_t modrm)
 {
 	switch (opcode) {
@@ -266,7 +266,7 @@ unsigned int x86_insn_class(const uint8_t *insn, size_t len)
 	class = branch(insn[0], len > 1 ? insn[1] : 0);
 	if (class)
 		return class;
-	/* XACQUIRE and XRELEASE are repeat prefixes. */
+	/* Before the repeat prefixes: XACQUIRE and XRELEASE have the same bytes. */
 	if (is_update(insn, len))
 		return X86_INSN_UPDATE;
 	if (repeat)

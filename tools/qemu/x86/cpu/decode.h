@@ -20,7 +20,7 @@
 #define X86_INSN_REPEATED	(1u << 8)	/* string instruction with a repeat prefix */
 #define X86_INSN_SOFTWARE_INT	(1u << 9)	/* INT n, INT3 */
 #define X86_INSN_SIMPLE		(1u << 10)	/* no memory, no fault, no branch */
-#define X86_INSN_UPDATE		(1u << 11)	/* loads and stores one operand in memory */
+#define X86_INSN_UPDATE		(1u << 11)	/* read-modify-write of an operand in memory */
 
 unsigned int x86_insn_class(const uint8_t *insn, size_t len);
 int32_t x86_insn_distance(const uint8_t *insn, size_t len);

@@ -23,7 +23,7 @@ enum x86_pmu_kind {
 	X86_PMU_MISPREDICTED,
 	X86_PMU_LOADS,
 	X86_PMU_STORES,
-	X86_PMU_UPDATES,	/* stores of instructions that load and store one operand */
+	X86_PMU_UPDATES,	/* read-modify-write accesses */
 	X86_PMU_CACHE_REFS,
 	X86_PMU_CACHE_MISSES,
 	X86_PMU_LOAD_MISSES,	/* loads that miss the cache */
