@@ -1,8 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# Test which packages get-kernel selects: those of the newest version that the archive has whole. Test
-# what an update looks for. The test makes the archive: a directory in which kernels are empty files.
+# Test that get-kernel selects the packages of the newest version that the archive has whole. Test
+# that an update fetches all newer versions. The test makes the archive: a directory in which kernels
+# are empty files.
 set -uo pipefail
 cd "$(dirname "$0")/../../.." || exit 1
 . tools/lib/ktap.sh
@@ -228,6 +229,7 @@ result "a flavour's kernel is that of its name"
 get $arch 6.12-16k
 [ $status -eq 2 ] && said 'KERNEL=6.12-16k is for ARCH=arm64, not for ARCH=x86_64'
 result "a flavour that an architecture has not is refused"
+
 # An installed QEMU that is new enough
 mkdir -p "$work/bin"
 printf '%s\n' '#!/bin/sh' 'echo "QEMU emulator version 10.0.0"' | tee "$work/bin/qemu-system-riscv64" \
@@ -258,7 +260,7 @@ lists trixie riscv64
 update riscv64
 release=$(cat "$cache/kernels/riscv64-6.12/release")
 [ $status -eq 0 ] && [ "$release" = 6.12.9-riscv64 ]
-result "an update of a stock architecture takes its default series"
+result "an update of a stock architecture fetches its default series"
 
 # Kernels of an earlier layout are made anew.
 mkdir -p "$cache/kernels/riscv64-7.x"
@@ -270,7 +272,7 @@ echo "deb file:$archive forky main" >>"$work/sources.list"
 update riscv64
 release=$(cat "$cache/kernels/riscv64-7.x/release")
 [ $status -eq 0 ] && [ "$release" = 7.2.10-riscv64 ]
-result "an update looks for each series that the cache has"
+result "an update fetches each series that the cache has"
 
 # sources VERSION: put a package of kernel sources into the archive
 sources()
@@ -292,18 +294,18 @@ echo "deb file:$archive bookworm main" >>"$work/sources.list"
 sources 6.12.8-1
 update riscv64
 [ $status -eq 0 ] && [ ! -e "$cache/kunit" ]
-result "an update fetches no kernel sources that the cache has not"
+result "an update fetches no kernel sources that the cache lacks"
 
 scripts/fetch/get-linux-source 6.12 >/dev/null 2>"$work/err"
 mkdir "$cache/kunit/6.12/build"
 sources 6.12.9-1
 update riscv64
 [ $status -eq 0 ] && [ "$(cat "$cache/kunit/6.12/tree/Kbuild")" = 6.12.9-1 ] && [ ! -e "$cache/kunit/6.12/build" ]
-result "an update fetches newer kernel sources and removes what was built of the earlier ones"
+result "an update fetches newer kernel sources and removes the build of the earlier ones"
 
 mkdir "$cache/kunit/6.12/build"
 update riscv64
 [ $status -eq 0 ] && said 'sources of kernel 6.12 are up to date \(6.12.9-1\)' && [ -e "$cache/kunit/6.12/build" ]
-result "an update keeps the newest kernel sources and what was built of them"
+result "an update keeps the newest kernel sources and their build"
 
 finish

@@ -8,9 +8,9 @@
 # guest's stanza puts the kernel into the guest (run-guest --kexec).
 #
 # With corepmu_test.kexec=crash the kernel panics instead, and the crash kernel (crashkernel=) starts.
-# No notifier of a module runs before: all counters still count. On x86 the built-in driver then rejects
-# the PMU (check_hw_exists() in arch/x86/events/core.c), and corepmu uses it. On arm64 the crash kernel
-# has the driver that the crashed kernel had.
+# A panic runs no notifier of a module, so all counters still count. On x86 the built-in driver of the
+# crash kernel rejects such a PMU (check_hw_exists() in arch/x86/events/core.c), and corepmu uses it.
+# On arm64 the crash kernel has the same driver as the crashed kernel.
 # shellcheck source=../../../lib/guest.sh
 . /corepmu/tests/guest.sh
 
@@ -20,7 +20,7 @@ next_root=/tmp/root.cpio
 crash=
 ! grep -q 'corepmu_test\.kexec=crash' /proc/cmdline || crash=1
 
-# Check that the next kernel starts without the built-in driver, as this one has.
+# Check that both this kernel and the next one run without the built-in driver.
 keeps_driver()
 {
 	[ -n "$crash" ] && [ "$VENDOR" = arm ] && [ -z "$BUILTIN" ]
@@ -42,7 +42,7 @@ busy()
 	expect_says "perf stat" 'branch-instructions' "$(cat /tmp/counts)"
 }
 
-# Pack the root of this guest, which continues with the built-in driver.
+# Pack the root of this guest for the next kernel.
 pack()
 {
 	next_mode=builtin
@@ -54,8 +54,8 @@ pack()
 	expect_true "an archive of the root" test -s "$next_root"
 }
 
-# Branch records, and precise records where the PMU has them, are being written at the kexec: none may
-# be written into the next kernel's memory.
+# Have the CPU write branch records at the kexec, and on x86 precise records. The next kernel's memory
+# must get none.
 records()
 {
 	need_extra branches
@@ -68,7 +68,7 @@ records()
 		perf record -a -o /tmp/precise -c 1000003 -e "$PMU/$CYCLES/pp" \
 			sleep 1000 >/dev/null 2>&1 &
 	fi
-	# On each CPU 10 events of busy(), the branch event and the precise event hold the module.
+	# On each CPU the 10 events of busy() and each event with records hold the module.
 	for _ in $(seq 100); do
 		[ -z "$BUILTIN" ] &&
 			[ "$(cat /sys/module/corepmu/refcnt)" -lt $((events * $(nproc))) ] || break
@@ -152,7 +152,7 @@ if [ "$1" = --next ] && [ -n "$crash" ]; then
 	resume 7 3
 	check "the crash kernel has the memory of the crashed kernel" crashed_memory
 	if [ "$VENDOR" = arm ]; then
-		check "the crash kernel's built-in driver takes the PMU" crash_builtin_found_it
+		check "the crash kernel's built-in driver uses the PMU" crash_builtin_found_it
 	else
 		check "the crash kernel's built-in driver rejects a PMU that counts" crash_rejects_pmu
 	fi

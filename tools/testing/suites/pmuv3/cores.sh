@@ -1,11 +1,11 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# cores - a CPU type that the devicetree names
+# cores - the PMU has the name of the CPU type in the devicetree, and counts
 # shellcheck source=../../../lib/guest.sh
 . /corepmu/tests/guest.sh
 
-# The PMU's node, as "arm,neoverse-v3-pmu"
+# The PMU node's property, for example "arm,neoverse-v3-pmu"
 compatible=$(tr '\0' '\n' </proc/device-tree/pmu/compatible)
 
 name_is_of_node()
@@ -30,5 +30,5 @@ named_event_counts()
 plan 3
 check "the PMU has the name of the CPU type" name_is_of_node
 check "generic events count" generic_events_count
-check "events of the PMU count as generic ones" named_event_counts
+check "an event of the PMU counts as the generic event does" named_event_counts
 finish

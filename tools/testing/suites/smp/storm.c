@@ -270,7 +270,10 @@ static void throttle_group(const struct storm *storm, unsigned int rate)
 	limit_sample_rate(rate);
 	fds[nr] = storm_open(storm, &attr);
 	attr.disabled = 0;
-	/* The built-in driver of arm64 accepts one event more, since it does not count a disabled leader. */
+	/*
+	 * Stop here: the built-in driver of arm64 would accept one more event, since it does not
+	 * count a disabled leader. The group would then never run.
+	 */
 	while (fds[nr] >= 0 && ++nr < target.all)
 		fds[nr] = event_open(&attr, -1, 0, fds[0], 0);
 	if (nr < 2)

@@ -22,8 +22,8 @@ static int load(const struct next_kernel *next)
 #ifndef __x86_64__
 	return load_by_segments(next);
 #endif
-	return syscall(SYS_kexec_file_load, next->kernel, next->initrd, strlen(next->words) + 1,
-		       next->words, next->crash ? KEXEC_FILE_ON_CRASH : 0);
+	return syscall(SYS_kexec_file_load, next->kernel, next->initrd, strlen(next->cmdline) + 1,
+		       next->cmdline, next->crash ? KEXEC_FILE_ON_CRASH : 0);
 }
 
 int main(int argc, char **argv)
@@ -41,7 +41,7 @@ int main(int argc, char **argv)
 	}
 	next.kernel = open(argv[1], O_RDONLY | O_CLOEXEC);
 	next.initrd = open(argv[2], O_RDONLY | O_CLOEXEC);
-	next.words = argv[3];
+	next.cmdline = argv[3];
 	if (next.kernel < 0 || next.initrd < 0) {
 		fprintf(stderr, "kexec_load: %s: %s\n", argv[next.kernel < 0 ? 1 : 2],
 			strerror(errno));

@@ -11,7 +11,7 @@
 struct next_kernel {
 	int		kernel;
 	int		initrd;
-	const char	*words;
+	const char	*cmdline;
 	bool		crash;
 };
 

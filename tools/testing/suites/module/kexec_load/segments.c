@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * segments.c - load an arm64 kernel by kexec_load(2), with its place in memory and its devicetree
+ * segments.c - load an arm64 kernel by kexec_load(2): the segments, their addresses, a devicetree
  *
- * The devicetree of this kernel gets another node /chosen. An entry of some instructions passes the
- * devicetree to the kernel (Documentation/arch/arm64/booting.rst). A crash kernel gets ELF headers
- * of this kernel's memory, for /proc/vmcore.
+ * The devicetree is a copy of this kernel's with new properties in /chosen. The entry code passes
+ * its address to the kernel (Documentation/arch/arm64/booting.rst). For /proc/vmcore a crash kernel
+ * gets ELF headers that describe this kernel's memory.
  */
 #include <elf.h>
 #include <endian.h>
@@ -91,14 +91,14 @@ static void *read_all(int fd, size_t *size)
 	return data;
 }
 
-/* Add a segment at @place, and return the first address behind the segment. */
-static uint64_t add_segment(const void *data, size_t size, uint64_t place, size_t room)
+/* Add a segment at @addr with @room bytes of memory. Return the first address after the segment. */
+static uint64_t add_segment(const void *data, size_t size, uint64_t addr, size_t room)
 {
 	room = (room + 4095) & ~4095UL;
 	segments[nr_segments++] = (struct kexec_segment){
-		.buf = data, .bufsz = size, .mem = (void *)place, .memsz = room,
+		.buf = data, .bufsz = size, .mem = (void *)addr, .memsz = room,
 	};
-	return place + room;
+	return addr + room;
 }
 
 /* Read the ranges of a resource in /proc/iomem. */
@@ -149,7 +149,7 @@ static void put_numbers(struct tree *tree, const char *name, uint64_t first, uin
 	put_property(tree, name, numbers, nr * sizeof(numbers[0]));
 }
 
-/* Check for a property of /chosen that the next kernel gets with another value, or not at all. */
+/* Check for a property of /chosen that is not copied: put_chosen() sets it if it is needed. */
 static bool is_replaced(const char *name)
 {
 	static const char * const names[] = {
@@ -163,7 +163,7 @@ static bool is_replaced(const char *name)
 	return *other;
 }
 
-/* Copy the structure of a devicetree; @chosen writes the first properties of /chosen. */
+/* Copy the structure block of a devicetree. @chosen writes the new properties of /chosen. */
 static void copy_structure(struct tree *tree, const char *from, const char *strings,
 			   void (*chosen)(struct tree *tree, const void *data), const void *data)
 {
@@ -200,7 +200,7 @@ static void copy_structure(struct tree *tree, const char *from, const char *stri
 }
 
 struct chosen {
-	const char	*words;
+	const char	*cmdline;
 	struct range	initrd;
 	struct range	headers;
 	struct range	memory;
@@ -210,7 +210,7 @@ static void put_chosen(struct tree *tree, const void *data)
 {
 	const struct chosen *chosen = data;
 
-	put_property(tree, "bootargs", chosen->words, strlen(chosen->words) + 1);
+	put_property(tree, "bootargs", chosen->cmdline, strlen(chosen->cmdline) + 1);
 	put_numbers(tree, "linux,initrd-start", chosen->initrd.start, 0, 1);
 	put_numbers(tree, "linux,initrd-end", chosen->initrd.end, 0, 1);
 	if (!chosen->memory.end)
@@ -221,7 +221,7 @@ static void put_chosen(struct tree *tree, const void *data)
 		    chosen->memory.end - chosen->memory.start + 1, 2);
 }
 
-/* Return a copy of this kernel's devicetree with another /chosen. */
+/* Return a copy of this kernel's devicetree with new properties in /chosen. */
 static void *make_tree(const struct chosen *chosen, size_t *size)
 {
 	int fd = open("/sys/firmware/fdt", O_RDONLY | O_CLOEXEC);
@@ -237,7 +237,7 @@ static void *make_tree(const struct chosen *chosen, size_t *size)
 	if (*size < sizeof(*old))
 		return NULL;
 
-	room = *size + strlen(chosen->words) + 4096;
+	room = *size + strlen(chosen->cmdline) + 4096;
 	tree.data = need_memory(room);
 	tree.strings = need_memory(room);
 	tree.size_strings = be32toh(old->size_strings);
@@ -262,16 +262,16 @@ static void *make_tree(const struct chosen *chosen, size_t *size)
 	return tree.data;
 }
 
-/* Find the note that names this kernel: /proc/vmcore needs a note. */
+/* Fill in the header of the vmcoreinfo note: /proc/vmcore needs a note. */
 static void find_note(Elf64_Phdr *phdr)
 {
 	FILE *file = fopen("/sys/kernel/vmcoreinfo", "re");
-	unsigned long place, size;
+	unsigned long addr, size;
 
-	if (file && fscanf(file, "%lx %lx", &place, &size) == 2) {
+	if (file && fscanf(file, "%lx %lx", &addr, &size) == 2) {
 		phdr->p_type = PT_NOTE;
-		phdr->p_offset = place;
-		phdr->p_paddr = place;
+		phdr->p_offset = addr;
+		phdr->p_paddr = addr;
 		phdr->p_filesz = size;
 		phdr->p_memsz = size;
 	}
@@ -279,7 +279,7 @@ static void find_note(Elf64_Phdr *phdr)
 		fclose(file);
 }
 
-/* Return ELF headers of this kernel's memory but @reserved, the crash kernel's. */
+/* Return ELF headers of this kernel's memory, without @reserved: the crash kernel's memory. */
 static void *make_headers(const struct range *reserved, size_t *size)
 {
 	struct range ranges[MAX_RANGES];
@@ -342,10 +342,10 @@ int load_by_segments(const struct next_kernel *next)
 			0xd61f0080,	/* br x4 */
 		},
 	};
-	struct chosen chosen = { .words = next->words };
+	struct chosen chosen = { .cmdline = next->cmdline };
 	struct range ranges[MAX_RANGES];
 	size_t size, size_initrd;
-	uint64_t place, text_offset, room;
+	uint64_t addr, text_offset, room;
 	char *image, *initrd, *headers, *tree;
 
 	if (!read_ranges(next->crash ? "Crash kernel" : "System RAM", ranges)) {
@@ -362,25 +362,25 @@ int load_by_segments(const struct next_kernel *next)
 	memcpy(&room, image + IMAGE_SIZE, sizeof(room));
 
 	entry.kernel = ALIGN_2M(ranges[0].start) + text_offset;
-	place = add_segment(image, size, entry.kernel, room);
-	chosen.initrd.start = place;
-	chosen.initrd.end = place + size_initrd;
-	place = add_segment(initrd, size_initrd, place, size_initrd);
+	addr = add_segment(image, size, entry.kernel, room);
+	chosen.initrd.start = addr;
+	chosen.initrd.end = addr + size_initrd;
+	addr = add_segment(initrd, size_initrd, addr, size_initrd);
 	if (next->crash) {
 		chosen.memory = ranges[0];
 		headers = make_headers(&ranges[0], &size);
-		chosen.headers = (struct range){ place, place + size };
-		place = add_segment(headers, size, place, size);
+		chosen.headers = (struct range){ addr, addr + size };
+		addr = add_segment(headers, size, addr, size);
 	}
-	entry.tree = ALIGN_2M(place);
+	entry.tree = ALIGN_2M(addr);
 	tree = make_tree(&chosen, &size);
 	if (!tree) {
 		errno = ENODEV;
 		return -1;
 	}
-	place = add_segment(tree, size, entry.tree, size);
-	add_segment(&entry, sizeof(entry), place, sizeof(entry));
+	addr = add_segment(tree, size, entry.tree, size);
+	add_segment(&entry, sizeof(entry), addr, sizeof(entry));
 
-	return syscall(SYS_kexec_load, place, (unsigned long)nr_segments, segments,
+	return syscall(SYS_kexec_load, addr, (unsigned long)nr_segments, segments,
 		       KEXEC_ARCH_AARCH64 | (next->crash ? KEXEC_ON_CRASH : 0));
 }
