@@ -4,8 +4,9 @@
 # Small kernels of Debian's sources for guests. Sourced after lib.sh, by who has the row of an
 # architecture in A[] and holds the lock of TREE and BUILD.
 
-# copy_sources SOURCES TREE: make a copy to work in, again if the sources have changed. The files
-# get the time of the copy: objects of earlier sources may be newer than the sources' own times.
+# copy_sources SOURCES TREE: make a copy to work in, again if the sources have changed. Each file
+# gets the time of the copy. With its own time a changed file could be older than its object, and
+# make would not compile it.
 copy_sources()
 {
 	cmp -s "$1/Makefile" "$2/Makefile" && return
