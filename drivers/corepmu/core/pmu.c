@@ -292,7 +292,8 @@ void corepmu_event_start(struct perf_event *event, int flags)
 	struct corepmu_cpu *cpuc = this_cpuc(event);
 	struct hw_perf_event *hwc = &event->hw;
 
-	if (!(hwc->state & PERF_HES_STOPPED) || unlikely(hwc->idx < 0 || READ_ONCE(event->pending_disable)))
+	if (!(hwc->state & PERF_HES_STOPPED) ||
+	    unlikely(hwc->idx < 0 || READ_ONCE(event->pending_disable)))
 		return;
 
 	corepmu_counter_prepare(cpuc, event);
