@@ -15,6 +15,7 @@
 #include "fixture/testbed.h"
 #include "models/x86/pebs.h"
 #include "models/x86/access.h"
+#include "x86/msr.h"
 
 static bool has_acr(const struct testbed *testbed)
 {
@@ -179,6 +180,42 @@ static void acr_samples_without_leader(struct kunit *test)
 		KUNIT_EXPECT_EQ_MSG(test, b->nr_samples, 2, "precise_ip %u", precise[i]);
 		KUNIT_EXPECT_EQ_MSG(test, fixture_read(sibling), 600, "precise_ip %u", precise[i]);
 		fixture_remove(sibling);
+	}
+}
+
+/*
+ * Whether an event names itself is found out when it is opened. It does not change with its position,
+ * and a child does as its parent.
+ */
+static void acr_child_without_leader(struct kunit *test)
+{
+	static const u64 masks[] = { 0x1, 0x2 };	/* the leader, and the event itself */
+	struct fixture *b = test->priv;
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(masks); i++) {
+		struct perf_event *leader, *event, *child;
+		bool itself = masks[i] == 0x2;
+
+		leader = member(b, NULL, PERF_COUNT_HW_BRANCH_INSTRUCTIONS, 100, 0);
+		event = member(b, leader, PERF_COUNT_HW_INSTRUCTIONS, 300, masks[i]);
+		place(b, leader);
+		place(b, event);
+		close_leader(b, leader, event);
+		child = fixture_alloc(b, &event->attr);
+		child->parent = event;
+		KUNIT_ASSERT_EQ(test, fixture_init_event(child), 0);
+		place(b, child);
+		KUNIT_EXPECT_EQ_MSG(test, model()->acr_cfg_b[event->hw.idx],
+				    itself ? BIT_ULL(event->hw.idx) : 0, "mask %llu", masks[i]);
+		KUNIT_EXPECT_EQ_MSG(test, model()->acr_cfg_b[child->hw.idx],
+				    itself ? BIT_ULL(child->hw.idx) : 0, "mask %llu", masks[i]);
+		KUNIT_EXPECT_EQ_MSG(test, !(child->hw.config_base & EVNTSEL_INT), itself,
+				    "mask %llu", masks[i]);
+		fixture_del(child);
+		child->parent = NULL;
+		fixture_close(child);
+		fixture_remove(event);
 	}
 }
 
@@ -417,6 +454,7 @@ static void acr_after_an_agent(struct kunit *test)
 static struct kunit_case acr_cases[] = {
 	KUNIT_CASE_PARAM(acr_samples, gen_params),
 	KUNIT_CASE_PARAM(acr_samples_without_leader, gen_params),
+	KUNIT_CASE_PARAM(acr_child_without_leader, gen_params),
 	KUNIT_CASE_PARAM(acr_read, gen_params),
 	KUNIT_CASE_PARAM(acr_read_and_overflow, gen_params),
 	KUNIT_CASE_PARAM(acr_read_then_overflow, gen_params),

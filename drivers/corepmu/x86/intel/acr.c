@@ -229,7 +229,8 @@ static int check_group(const struct x86_desc *desc, struct perf_event *event)
 			if (!ret && is_ours(event, sibling))
 				ret = narrow(desc, event, sibling, nr++, found.nr);
 	}
-	if (names(event, found.nr)) {
+	/* If members have been closed, a child has another position than its parent had. */
+	if (event->parent ? event->parent->hw.flags & EVENT_ACR_SELF : names(event, found.nr)) {
 		corepmu_hw_limit_counters(&event->hw, desc->acr_causes);
 		/* The CPU does not report this overflow: an interrupt would find no flag. */
 		event->hw.config_base &= ~EVNTSEL_INT;
@@ -359,16 +360,17 @@ int x86_acr_check_period(const struct perf_event *event, u64 period)
 /*
  * Return a bit for the counter of @other, member @nr of the group, if @event names @other and
  * @other is placed. Positions change when members are closed: without its leader, each sibling is
- * member 0 of a group of its own. Do not let an event name itself by a new position: the CPU would
- * reload its counter at each overflow and report none.
+ * member 0 of a group of its own. Whether an event names itself does not change: the CPU reports no
+ * overflow of an event that does.
  */
 static u64 cause(struct corepmu_cpu *cpuc, const struct perf_event *event,
 		 const struct perf_event *other, unsigned int nr)
 {
+	bool is_named = other == event ? event->hw.flags & EVENT_ACR_SELF :
+					 event->attr.config2 >> nr & 1;
 	int idx = other->hw.idx;
 
-	if (!(event->attr.config2 >> nr & 1) || idx < 0 || cpuc->events[idx] != other ||
-	    (other == event && !(event->hw.flags & EVENT_ACR_SELF)))
+	if (!is_named || idx < 0 || cpuc->events[idx] != other)
 		return 0;
 
 	return BIT_ULL(idx) & to_x86(cpuc->pmu)->acr_causes;
