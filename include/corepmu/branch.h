@@ -77,6 +77,7 @@ void corepmu_branch_stop(struct corepmu_cpu *cpuc);
 void corepmu_branch_pause(struct corepmu_cpu *cpuc);
 void corepmu_branch_interrupt(struct corepmu_cpu *cpuc);
 void corepmu_branch_reset(struct corepmu_cpu *cpuc);
+void corepmu_branch_forget(struct corepmu_cpu *cpuc);
 
 /* branch/feature.c */
 extern const struct corepmu_feature_ops corepmu_branch_feature;

@@ -68,12 +68,13 @@ void corepmu_branch_cleanup(struct corepmu *pmu)
 
 /* Events that are placed and deleted */
 
-/*
- * Another agent may have written the registers of branch records since the last event with records
- * was placed. If the hardware records for other events, recording stops: its next start writes all
- * registers.
+/**
+ * corepmu_branch_forget() - stop recording, and let its next start write all registers
+ * @cpuc: this CPU's state, with branch records
+ *
+ * Another agent may have written the registers of branch records. IRQs off, or NMI.
  */
-static void forget_registers(struct corepmu_cpu *cpuc)
+void corepmu_branch_forget(struct corepmu_cpu *cpuc)
 {
 	struct corepmu_branches *branches = cpuc->branches;
 
@@ -96,7 +97,7 @@ void corepmu_branch_add(struct corepmu_cpu *cpuc, struct perf_event *event)
 	u64 wanted = branches->wanted | event->hw.branch_reg.config;
 
 	if (!(cpuc->trusted_others & COREPMU_TRUST_BRANCHES))
-		forget_registers(cpuc);
+		corepmu_branch_forget(cpuc);
 	cpuc->trusted_others |= COREPMU_TRUST_BRANCHES;
 	corepmu_branch_check_gap(cpuc);
 

@@ -291,24 +291,21 @@ static bool wants_records(const struct corepmu_cpu *cpuc, u64 overflowed)
  */
 void corepmu_branch_acknowledge(struct corepmu_cpu *cpuc, u64 overflowed, bool frozen)
 {
-	struct corepmu_branches *branches = cpuc->branches;
+	const struct corepmu_branches *branches = cpuc->branches;
 
 	if (!branches->recording || branches->read || !(branches->wanted & COREPMU_BRANCH_KERNEL))
 		return;
-	if (frozen && wants_records(cpuc, overflowed)) {
+	if (frozen && wants_records(cpuc, overflowed))
 		corepmu_branch_read(cpuc);
-		return;
-	}
-	corepmu_branch_stop(cpuc);
-	if (frozen)
-		return;
-	/*
-	 * Other software may have cleared the freeze bit: after a VM exit, KVM before Linux 6.14
-	 * restores IA32_DEBUGCTL from a copy made in vcpu_load(). The event may have been opened
-	 * after the copy. Forget the cached bit, so that the next start of recording writes it.
-	 */
-	branches->selected = ~0ULL;
-	branches->freezes = false;
+	else if (frozen)
+		corepmu_branch_stop(cpuc);
+	else
+		/*
+		 * Other software may have cleared the freeze bit: after a VM exit, KVM before Linux
+		 * 6.14 restores IA32_DEBUGCTL from a copy made in vcpu_load(). The event may have
+		 * been opened after the copy.
+		 */
+		corepmu_branch_forget(cpuc);
 }
 
 static struct perf_branch_stack *as_stack(struct corepmu_branch_list *list)
