@@ -67,14 +67,6 @@ static __always_inline u64 x86_read_msr_inline(u32 msr)
 	return value;
 }
 
-static __always_inline void x86_write_msr_inline(u32 msr, u64 value)
-{
-	native_wrmsr(msr, lower_32_bits(value), upper_32_bits(value));
-	if (tracepoint_enabled(write_msr))
-		do_trace_write_msr(msr, value, 0);
-	barrier();
-}
-
 /* Check whether MSR writes are traced: x86_write_msr_untraced() lacks the tracepoint. */
 static __always_inline bool x86_msr_writes_are_traced(void)
 {
@@ -84,6 +76,14 @@ static __always_inline bool x86_msr_writes_are_traced(void)
 static __always_inline void x86_write_msr_untraced(u32 msr, u64 value)
 {
 	native_wrmsr(msr, lower_32_bits(value), upper_32_bits(value));
+}
+
+static __always_inline void x86_write_msr_inline(u32 msr, u64 value)
+{
+	x86_write_msr_untraced(msr, value);
+	if (x86_msr_writes_are_traced())
+		do_trace_write_msr(msr, value, 0);
+	barrier();
 }
 
 /* Access to registers that may not exist. Return 0, or a negative errno after #GP. */
