@@ -12,8 +12,8 @@
 #   callers alone.
 #
 # The script runs a program and a loop of the shell on one CPU. The pre-emptions are real: their number differs from run
-# to run. One of at most five runs must have all of these stacks. It needs cc, taskset, Debian 12's archive, and a kernel that lets
-# the user record context switches.
+# to run. One of at most five runs must have all of these stacks. The script needs cc, taskset,
+# Debian 12's archive, and a kernel that lets the user record context switches.
 # Status: 0 if the program behaves as described, 1 if not, 77 if it cannot be tested.
 set -eu
 
@@ -70,7 +70,8 @@ cpu=$(taskset -cp $$ | sed 's/.*: //; s/[,-].*//')
 uftrace() {
 	LD_LIBRARY_PATH="$lib:$work/root/lib/x86_64-linux-gnu" taskset -c "$cpu" root/usr/bin/uftrace "$@" 2>>log
 }
-# record: run the program beside a loop of the shell; 77 if uftrace does not run, or records too little
+# record: run the program beside a loop of the shell. If uftrace does not run or records too little,
+# end the script with status 77.
 record() {
 	rm -rf data
 	taskset -c "$cpu" sh -c 'while :; do :; done' &
@@ -110,7 +111,8 @@ uftrace dump --flame-graph --no-sched-preempt:
 main() calls outer(), which calls middle(), which calls leaf()
 no pre-emption
 END
-# Pre-emptions in one call of leaf() alone leave no stack of main() or outer(): then record again.
+# If all pre-emptions are in one call of leaf(), main() and outer() have no wrong callee: record
+# again.
 for _ in 1 2 3 4 5; do
 	record
 	{

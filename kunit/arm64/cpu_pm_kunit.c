@@ -223,7 +223,7 @@ static void lose_before_quiesce(struct corepmu_cpu *cpuc)
 	pmuv3_irq_disable(cpuc);
 }
 
-/* During an unload, a CPU that is powered down causes no warning and no register setup. */
+/* If an idle state loses the registers during an unload, the driver does not restore them. */
 static void idle_unload(struct kunit *test)
 {
 	const char * const *name = test->param_value;

@@ -76,8 +76,8 @@ static void other_agent_while_recording(struct kunit *test)
 }
 
 /*
- * Another agent clears the freeze bit while a per-CPU event records the kernel. At the next
- * overflow the status lacks LBR_FRZ, and the driver writes the bit again.
+ * Another agent clears the freeze bit while a per-CPU event records the kernel. The next overflow
+ * finds no frozen records, and the driver writes the bit again.
  */
 static void other_agent_clears_freeze(struct kunit *test)
 {
@@ -96,7 +96,7 @@ static void other_agent_clears_freeze(struct kunit *test)
 	branch_end(event);
 }
 
-/* Check for hardware that can freeze its branch records, and reports the freeze. */
+/* Check whether the hardware can freeze branch records, and reports that they are frozen. */
 static bool reports_freeze(const struct testbed *testbed)
 {
 	const struct x86_model_cpu *cpu = testbed->cpu;

@@ -111,7 +111,7 @@ static void an_event_that_excludes_the_host_samples_the_guest(struct kunit *test
 	x86_vmx_exit();
 }
 
-/* As an NMI after KVM has called perf_guest_get_msrs(): perf core throttles the event. */
+/* After KVM has read its list of MSRs, perf core throttles the event in the sample of an NMI. */
 static void throttle_before_entry(void *event)
 {
 	struct perf_event *throttled = event;
@@ -121,8 +121,7 @@ static void throttle_before_entry(void *event)
 
 /*
  * The VM exit enables the counter of an event that an NMI has stopped. The driver ignores the
- * overflow of this counter. After a restart, as by perf_event_unthrottle(), the event samples
- * again.
+ * counter's overflow. After a restart, as by perf_event_unthrottle(), the event samples again.
  */
 static void an_event_stopped_before_the_vm_entry_samples_later(struct kunit *test)
 {
@@ -252,7 +251,8 @@ static void branches_of_guests_are_not_recorded(struct kunit *test)
 	x86_vmx_exit();
 }
 
-static void keep_msrs(struct kunit *test, struct perf_guest_switch_msr *lbr)
+/* Get IA32_LBR_CTL's row of the list that KVM switches. */
+static void ask_lbr_ctl(struct kunit *test, struct perf_guest_switch_msr *lbr)
 {
 	const struct perf_guest_switch_msr *msr;
 	int nr = 0, i;
@@ -269,10 +269,10 @@ static void keep_msrs(struct kunit *test, struct perf_guest_switch_msr *lbr)
 }
 
 /*
- * The list of each CPU type has IA32_LBR_CTL. Otherwise a vCPU that moves to another CPU type keeps
- * the old type's value.
+ * A vCPU moves between CPU types, and one type's PMU has branch records. If another type's list
+ * lacked IA32_LBR_CTL, KVM would keep the value of the type before.
  */
-static void one_pmu_of_two_has_branch_records(struct kunit *test)
+static void lbr_ctl_is_listed_without_branch_records(struct kunit *test)
 {
 	const struct perf_event_attr attr = { STACK(ANY_USER) };
 	struct fixture *b = fixture_start_on(test, "intel-pebs-arch");
@@ -287,7 +287,7 @@ static void one_pmu_of_two_has_branch_records(struct kunit *test)
 	b->pmu->nr_branches = nr_branches;
 	KUNIT_ASSERT_EQ(test, fixture_open(b, &attr, &event), 0);
 	KUNIT_ASSERT_EQ(test, fixture_add(event, PERF_EF_START), 0);
-	keep_msrs(test, &lbr);
+	ask_lbr_ctl(test, &lbr);
 	KUNIT_EXPECT_NE(test, lbr.host, 0);
 	KUNIT_EXPECT_EQ(test, lbr.guest, 0);
 	fixture_remove(event);
@@ -295,7 +295,7 @@ static void one_pmu_of_two_has_branch_records(struct kunit *test)
 	cpuc = this_cpu_ptr(b->pmu->cpu);
 	records = cpuc->branches;
 	cpuc->branches = NULL;
-	keep_msrs(test, &lbr);
+	ask_lbr_ctl(test, &lbr);
 	cpuc->branches = records;
 	KUNIT_EXPECT_EQ(test, lbr.host, 0);
 	KUNIT_EXPECT_EQ(test, lbr.guest, 0);
@@ -368,7 +368,7 @@ static struct kunit_case vmx_cases[] = {
 	KUNIT_CASE(a_precise_event_counts_and_samples_the_host_alone),
 	KUNIT_CASE(kvm_disables_pebs_where_records_may_be_late),
 	KUNIT_CASE(branches_of_guests_are_not_recorded),
-	KUNIT_CASE(one_pmu_of_two_has_branch_records),
+	KUNIT_CASE(lbr_ctl_is_listed_without_branch_records),
 	KUNIT_CASE(kvm_switches_nothing_without_events),
 	KUNIT_CASE(without_the_call_exclude_host_is_rejected),
 	KUNIT_CASE(a_precise_event_cannot_exclude_the_host),

@@ -4,9 +4,8 @@
 # Small kernels of Debian's sources for guests. Sourced after lib.sh, by who has the row of an
 # architecture in A[] and holds the lock of TREE and BUILD.
 
-# copy_sources SOURCES TREE: make a copy to work in, again if the sources have changed. Each file
-# gets the time of the copy. With its own time a changed file could be older than its object, and
-# make would not compile it.
+# copy_sources SOURCES TREE: make a copy to work in, again if the sources have changed. Files get
+# the time of the copy: with their own times they may be older than objects of earlier sources.
 copy_sources()
 {
 	cmp -s "$1/Makefile" "$2/Makefile" && return

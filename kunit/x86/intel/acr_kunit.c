@@ -134,7 +134,7 @@ static void acr_read(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, fixture_read(branches), 100);
 }
 
-/* As perf_group_detach(): close the leader, whose only sibling becomes its own leader. */
+/* Close the leader, as perf_group_detach() does: its only sibling becomes a leader. */
 static void close_leader(struct fixture *b, struct perf_event *leader, struct perf_event *sibling)
 {
 	struct pmu *pmu = &b->pmu->perf_pmu;
@@ -151,8 +151,8 @@ static void close_leader(struct fixture *b, struct perf_event *leader, struct pe
 }
 
 /*
- * Bit 0 of acr_mask names the leader. After the leader is closed, the event itself is member 0. The
- * event must not name itself then: its counter would overflow without a sample.
+ * Bit 0 of the sibling's acr_mask names the leader. After the leader is closed, the sibling is
+ * member 0. Bit 0 must not name the sibling then: its counter would never report an overflow.
  */
 static void acr_samples_without_leader(struct kunit *test)
 {

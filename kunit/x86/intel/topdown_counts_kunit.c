@@ -103,8 +103,8 @@ static int open_config1(struct fixture *b, struct perf_event *leader, u64 config
 }
 
 /*
- * Perf core stops the whole group and starts it again, as perf_event_throttle_group(). A late NMI
- * reads the slots when the metrics are still stopped, which sets the registers to 0.
+ * Perf core throttles the whole group, and starts its events again one by one. An NMI reads the
+ * slots while the metrics are still stopped: this read sets both registers to 0.
  */
 static void topdown_group_restarts(struct kunit *test)
 {

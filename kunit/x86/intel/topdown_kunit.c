@@ -276,9 +276,8 @@ static void stop_slots(struct fixture *b, struct perf_event *event)
 }
 
 /*
- * A slots event and a cycles event overflow together. In the sample of the cycles event, perf core
- * stops the slots event. After a restart, as by perf_event_unthrottle(), the slots event overflows
- * after its period.
+ * Slots and cycles overflow together. In the sample of cycles perf core stops the slots event.
+ * After a restart, as by perf_event_unthrottle(), the slots event overflows after its period.
  */
 static void topdown_sample_restarts(struct kunit *test)
 {

@@ -308,8 +308,8 @@ static int check_cpu(bool amd, uint32_t signature)
 }
 
 /*
- * Configure a Raptor Lake. Erratum RPL018 hides the topdown metrics (intel_pmu_broken_perf_cap() of
- * Linux 7.3). A CPU without atoms (i3-13100, Xeon E-2400) is not hybrid.
+ * Raptor Lake: erratum RPL018 hides the metrics (intel_pmu_broken_perf_cap() of Linux 7.3). A CPU
+ * without E-cores (i3-13100, Xeon E-2400) is not hybrid.
  */
 static void configure_raptor_lake(void)
 {

@@ -1,9 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# Test that get-kernel selects the packages of the newest version that the archive has whole. Test
-# that an update fetches all newer versions. The test makes the archive: a directory in which kernels
-# are empty files.
+# Test that get-kernel selects the packages of the newest complete version in the archive, and that
+# an update looks for all that the cache has. The test makes the archive: a directory in which
+# kernels are empty files.
 set -uo pipefail
 cd "$(dirname "$0")/../../.." || exit 1
 . tools/lib/ktap.sh
@@ -243,7 +243,7 @@ where=$(timeout 120 scripts/fetch/get-qemu --refresh riscv64 2>"$work/err" </dev
 [ $status -eq 0 ] && [ "$where" = "$work/bin/qemu-system-riscv64" ] && [ ! -s "$work/err" ]
 result "a refresh keeps an installed QEMU that is new enough"
 
-# update ARCH: look for newer versions of all that the cache has. Sets status.
+# update ARCH: run scripts/fetch/update. Sets status.
 update()
 {
 	status=0
@@ -262,7 +262,7 @@ release=$(cat "$cache/kernels/riscv64-6.12/release")
 [ $status -eq 0 ] && [ "$release" = 6.12.9-riscv64 ]
 result "an update of a stock architecture fetches its default series"
 
-# Kernels of an earlier layout are made anew.
+# A kernel without its file layout: get-kernel replaces it.
 mkdir -p "$cache/kernels/riscv64-7.x"
 echo 7.2.9-riscv64 >"$cache/kernels/riscv64-7.x/release"
 package linux-image-7.2.10-riscv64 7.2.10-1 riscv64 "" boot/vmlinux-7.2.10 boot/config-7.2.10
@@ -301,11 +301,11 @@ mkdir "$cache/kunit/6.12/build"
 sources 6.12.9-1
 update riscv64
 [ $status -eq 0 ] && [ "$(cat "$cache/kunit/6.12/tree/Kbuild")" = 6.12.9-1 ] && [ ! -e "$cache/kunit/6.12/build" ]
-result "an update fetches newer kernel sources and removes the build of the earlier ones"
+result "an update fetches newer kernel sources and removes builds of the earlier ones"
 
 mkdir "$cache/kunit/6.12/build"
 update riscv64
 [ $status -eq 0 ] && said 'sources of kernel 6.12 are up to date \(6.12.9-1\)' && [ -e "$cache/kunit/6.12/build" ]
-result "an update keeps the newest kernel sources and their build"
+result "an update keeps the newest kernel sources and their builds"
 
 finish

@@ -82,8 +82,8 @@ const char *find_out(bool disrupt, bool allow_long);
  * @check: the check, which must run next
  * @outcome: set to SKIP, with the reason, if they are not
  *
- * Raise a rate that the kernel has lowered since the first check of samples. run_check() undoes
- * that.
+ * Raise the rate of samples if the kernel has lowered it since the first check of samples.
+ * run_check() then puts the lowered rate back.
  *
  * Return: true if the check may run.
  */
@@ -92,9 +92,9 @@ bool may_run(const struct check *check, struct outcome *outcome);
 /**
  * was_throttled() - check whether the kernel lowered the rate of samples while a check ran
  * @check: the check that ran last
- * @outcome: set to SKIP, with the reason, if so
+ * @outcome: set to SKIP, with the reason, if the kernel lowered the rate
  *
- * Return: true if the check's failure is none.
+ * Return: true if the rate is the reason of the check's failure.
  */
 bool was_throttled(const struct check *check, struct outcome *outcome);
 

@@ -262,8 +262,9 @@ void run_check(const struct check *check, struct outcome *outcome)
  */
 #define LEAST_RATE	(25 * MAX_HZ)
 
-/* Rate before the first check of samples, and whether that rate is restored while a check runs */
+/* Rate before the first check of samples */
 static long first_rate = -1;
+/* The current check runs with first_rate, to which may_run() has raised the rate. */
 static bool is_raised;
 
 static bool is_too_low(long rate, struct outcome *outcome)
@@ -293,7 +294,7 @@ bool may_run(const struct check *check, struct outcome *outcome)
 	rate = read_number(RATE_FILE);
 	if (first_rate < 0)
 		first_rate = rate;
-	/* The kernel lowers the rate after long samples, which were those of an earlier check. */
+	/* Long samples of an earlier check have made the kernel lower the rate. */
 	is_raised = rate >= 0 && rate < LEAST_RATE && first_rate >= LEAST_RATE &&
 		    !change_number(RATE_FILE, first_rate) && !change_number(PERCENT_FILE, 0);
 	return is_raised || !is_too_low(rate, outcome);

@@ -175,11 +175,11 @@ static bool is_update_0f(uint8_t opcode, uint8_t modrm)
 	return false;
 }
 
-/* Check whether an instruction with an operand in memory reads, modifies and writes it. */
-static bool updates(uint8_t opcode, uint8_t modrm)
+/* Check whether an instruction loads and stores its operand in memory, if there is one. */
+static bool is_update_one_byte(uint8_t opcode, uint8_t modrm)
 {
 	switch (opcode) {
-	case 0x00 ... 0x37:		/* ADD, OR, ADC, SBB, AND, SUB, XOR, without CMP */
+	case 0x00 ... 0x37:		/* ADD, OR, ADC, SBB, AND, SUB, XOR; CMP is 0x38 */
 		return (opcode & 7) < 2;
 	case 0x80 ... 0x81:
 	case 0x83:
@@ -200,7 +200,7 @@ static bool is_update(const uint8_t *p, size_t left)
 {
 	if (p[0] == OPCODE_0F)
 		return left > 2 && !is_register(p[2]) && is_update_0f(p[1], p[2]);
-	return left > 1 && !is_register(p[1]) && updates(p[0], p[1]);
+	return left > 1 && !is_register(p[1]) && is_update_one_byte(p[0], p[1]);
 }
 
 static size_t skip_prefixes(const uint8_t *insn, size_t len)
@@ -266,7 +266,7 @@ unsigned int x86_insn_class(const uint8_t *insn, size_t len)
 	class = branch(insn[0], len > 1 ? insn[1] : 0);
 	if (class)
 		return class;
-	/* Before the repeat prefixes: XACQUIRE and XRELEASE have the same bytes. */
+	/* Updates may have a repeat prefix: XACQUIRE or XRELEASE. */
 	if (is_update(insn, len))
 		return X86_INSN_UPDATE;
 	if (repeat)

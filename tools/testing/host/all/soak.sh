@@ -3,8 +3,9 @@
 #
 # soak: three minutes of scripts/soak for each architecture on each of four kernels: one with
 # memory checks, Debian's, one with race detection, and one with PREEMPT_RT that checks locks.
-# Debian's does ten times the work in that time. Then storms of overflows on the first kernel, which
-# enters and leaves interrupts slowly; mmap pages and ring buffers on the last one.
+# Debian's kernel does ten times the work in that time. Then the suite storm runs on the first
+# kernel, which enters and leaves interrupts slowly. The suite userread and the validator's areas
+# page and ring run on the last kernel.
 #
 # COREPMU_ARCHES and COREPMU_KERNEL select some of all.
 set -uo pipefail
@@ -38,6 +39,6 @@ for arch in "${arches[@]}"; do
 	result "storms leave time to tasks on a kernel that checks itself, $arch, Linux $kernel"
 	scripts/run-guest --kerneldir "$(scripts/build/soak-kernel --rt "$arch" "$kernel")" --lane exact --timeout 900 \
 		--append corepmu_test.validate=page,ring -- 'run-suites validate userread' >"$SCRATCH/said" 2>&1
-	result "mmap pages and rings are right on one with PREEMPT_RT, $arch, Linux $kernel"
+	result "mmap pages and rings are right on a kernel with PREEMPT_RT, $arch, Linux $kernel"
 done
 finish

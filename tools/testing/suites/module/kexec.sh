@@ -7,10 +7,10 @@
 # built-in driver and the same root. There this suite continues with --next. "kexec = yes" in the
 # guest's stanza puts the kernel into the guest (run-guest --kexec).
 #
-# With corepmu_test.kexec=crash the kernel panics instead, and the crash kernel (crashkernel=) starts.
-# A panic runs no notifier of a module, so all counters still count. On x86 the built-in driver of the
-# crash kernel rejects such a PMU (check_hw_exists() in arch/x86/events/core.c), and corepmu uses it.
-# On arm64 the crash kernel has the same driver as the crashed kernel.
+# With corepmu_test.kexec=crash the kernel panics instead, and the crash kernel (crashkernel=)
+# starts. No notifier of a module runs before: all counters still count. On x86 the built-in driver
+# then rejects the PMU (check_hw_exists() in arch/x86/events/core.c), and corepmu uses it. On arm64
+# the crash kernel has the driver that the crashed kernel had.
 # shellcheck source=../../../lib/guest.sh
 . /corepmu/tests/guest.sh
 
@@ -20,8 +20,8 @@ next_root=/tmp/root.cpio
 crash=
 ! grep -q 'corepmu_test\.kexec=crash' /proc/cmdline || crash=1
 
-# Check that both this kernel and the next one run without the built-in driver.
-keeps_driver()
+# Check whether the next kernel starts without the built-in driver, as this one did.
+next_lacks_builtin()
 {
 	[ -n "$crash" ] && [ "$VENDOR" = arm ] && [ -z "$BUILTIN" ]
 }
@@ -42,11 +42,11 @@ busy()
 	expect_says "perf stat" 'branch-instructions' "$(cat /tmp/counts)"
 }
 
-# Pack the root of this guest for the next kernel.
+# Pack this guest's root for the next kernel, and enter that kernel's mode into the root.
 pack()
 {
 	next_mode=builtin
-	! keeps_driver || next_mode=nomodule
+	! next_lacks_builtin || next_mode=nomodule
 	sed -i "s/^mode=.*/mode=$next_mode/" /corepmu/conf
 	echo '/corepmu/tests/kexec --next; echo "# suite ended: kexec $?"' >/corepmu/command
 	cd / || return 1
@@ -54,8 +54,8 @@ pack()
 	expect_true "an archive of the root" test -s "$next_root"
 }
 
-# Have the CPU write branch records at the kexec, and on x86 precise records. The next kernel's memory
-# must get none.
+# The PMU records branches until the kexec, and on x86 writes precise records. It must write no
+# record into the next kernel's memory.
 records()
 {
 	need_extra branches
@@ -68,7 +68,7 @@ records()
 		perf record -a -o /tmp/precise -c 1000003 -e "$PMU/$CYCLES/pp" \
 			sleep 1000 >/dev/null 2>&1 &
 	fi
-	# On each CPU the 10 events of busy() and each event with records hold the module.
+	# On each CPU the module is held by 10 events of busy() and each event recorded here.
 	for _ in $(seq 100); do
 		[ -z "$BUILTIN" ] &&
 			[ "$(cat /sys/module/corepmu/refcnt)" -lt $((events * $(nproc))) ] || break
@@ -84,7 +84,7 @@ start_next()
 {
 	# A crash kernel starts on the CPU that crashed, and cannot reset the boot CPU.
 	dropped='initcall_blacklist\|crashkernel'
-	! keeps_driver || dropped=crashkernel
+	! next_lacks_builtin || dropped=crashkernel
 	words="$(sed "s/\($dropped\)=[^ ]*//g" /proc/cmdline)${crash:+ nr_cpus=1}"
 	# Wait until the host has the output.
 	sleep 1
@@ -170,7 +170,7 @@ fi
 
 plan 7
 check "all counters are busy" busy
-check "branch records and precise samples are" records
+check "branch records and precise samples are recorded" records
 check "the guest's root is packed" pack
 start_next
 echo "Bail out! the next kernel did not start"

@@ -30,5 +30,5 @@ named_event_counts()
 plan 3
 check "the PMU has the name of the CPU type" name_is_of_node
 check "generic events count" generic_events_count
-check "an event of the PMU counts as the generic event does" named_event_counts
+check "an event by the PMU's name has the count of the generic event" named_event_counts
 finish

@@ -271,8 +271,8 @@ static void throttle_group(const struct storm *storm, unsigned int rate)
 	fds[nr] = storm_open(storm, &attr);
 	attr.disabled = 0;
 	/*
-	 * Stop here: the built-in driver of arm64 would accept one more event, since it does not
-	 * count a disabled leader. The group would then never run.
+	 * Open no more events than there are counters. The built-in driver of arm64 accepts one
+	 * more, since it does not count a disabled leader.
 	 */
 	while (fds[nr] >= 0 && ++nr < target.all)
 		fds[nr] = event_open(&attr, -1, 0, fds[0], 0);

@@ -9,8 +9,8 @@
 
 tracing=/sys/kernel/tracing
 
-# The driver's functions: a pattern of all for the tracer, and the functions that add an event,
-# delete it and handle the interrupt
+# Patterns of all functions of the driver, and the functions that add an event, delete an event and
+# handle the interrupt
 case $BUILTIN$VENDOR in
 1arm) driver='armpmu_* armv8pmu_*' add=armpmu_add del=armpmu_del interrupt=armv8pmu_handle_irq ;;
 1*) driver='x86_pmu_* intel_pmu_*' add=x86_pmu_add del=x86_pmu_del interrupt=intel_pmu_handle_irq ;;

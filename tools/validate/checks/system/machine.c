@@ -58,7 +58,7 @@ static void migrates(void)
 	fds[of_loop] = add_cycles(fds[0]);
 	events = of_loop + (fds[of_loop] >= 0);
 	if (events == of_loop) {
-		/* While cycles did not fit, the group was enabled and did not run. */
+		/* add_cycles() enabled a group that could not run: its times differ since then. */
 		close_all(fds, events);
 		open_group(fds, of_loop, FORMAT_TIMES);
 	}

@@ -7,7 +7,7 @@
 
 #include <stdbool.h>
 
-/* A kernel to start */
+/* A kernel to start: descriptors of its files, its command line, and whether a panic starts it */
 struct next_kernel {
 	int		kernel;
 	int		initrd;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * segments.c - load an arm64 kernel by kexec_load(2): the segments, their addresses, a devicetree
+ * segments.c - load an arm64 kernel by kexec_load(2)
  *
- * The devicetree is a copy of this kernel's with new properties in /chosen. The entry code passes
- * its address to the kernel (Documentation/arch/arm64/booting.rst). For /proc/vmcore a crash kernel
- * gets ELF headers that describe this kernel's memory.
+ * The next kernel gets a copy of this kernel's devicetree with another node /chosen. Instructions
+ * at the entry point pass the devicetree's address (Documentation/arch/arm64/booting.rst). A crash
+ * kernel gets ELF headers of this kernel's memory, for /proc/vmcore.
  */
 #include <elf.h>
 #include <endian.h>
@@ -149,7 +149,7 @@ static void put_numbers(struct tree *tree, const char *name, uint64_t first, uin
 	put_property(tree, name, numbers, nr * sizeof(numbers[0]));
 }
 
-/* Check for a property of /chosen that is not copied: put_chosen() sets it if it is needed. */
+/* Check whether a property of /chosen is not copied: the next kernel has another value, or none. */
 static bool is_replaced(const char *name)
 {
 	static const char * const names[] = {
@@ -163,7 +163,7 @@ static bool is_replaced(const char *name)
 	return *other;
 }
 
-/* Copy the structure block of a devicetree. @chosen writes the new properties of /chosen. */
+/* Copy the nodes of a devicetree; @chosen writes the first properties of /chosen. */
 static void copy_structure(struct tree *tree, const char *from, const char *strings,
 			   void (*chosen)(struct tree *tree, const void *data), const void *data)
 {
@@ -262,8 +262,8 @@ static void *make_tree(const struct chosen *chosen, size_t *size)
 	return tree.data;
 }
 
-/* Fill in the header of the vmcoreinfo note: /proc/vmcore needs a note. */
-static void find_note(Elf64_Phdr *phdr)
+/* Describe this kernel's note in a program header: /proc/vmcore needs a note. */
+static void put_note(Elf64_Phdr *phdr)
 {
 	FILE *file = fopen("/sys/kernel/vmcoreinfo", "re");
 	unsigned long addr, size;
@@ -279,7 +279,7 @@ static void find_note(Elf64_Phdr *phdr)
 		fclose(file);
 }
 
-/* Return ELF headers of this kernel's memory, without @reserved: the crash kernel's memory. */
+/* Return ELF headers of all memory but the crash kernel's memory, @reserved. */
 static void *make_headers(const struct range *reserved, size_t *size)
 {
 	struct range ranges[MAX_RANGES];
@@ -300,7 +300,7 @@ static void *make_headers(const struct range *reserved, size_t *size)
 	elf->e_phoff = sizeof(*elf);
 	elf->e_ehsize = sizeof(*elf);
 	elf->e_phentsize = sizeof(*headers);
-	find_note(&headers[elf->e_phnum++]);
+	put_note(&headers[elf->e_phnum++]);
 	for (i = 0; i < nr; i++) {
 		struct range parts[] = { ranges[i], { 1, 0 } };
 		unsigned int part;
@@ -326,6 +326,12 @@ static void *make_headers(const struct range *reserved, size_t *size)
 	return elf;
 }
 
+/**
+ * load_by_segments() - load an arm64 kernel by kexec_load(2)
+ * @next: the kernel
+ *
+ * Return: 0, or -1 with errno.
+ */
 int load_by_segments(const struct next_kernel *next)
 {
 	static struct {
