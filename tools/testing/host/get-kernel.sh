@@ -308,4 +308,9 @@ update riscv64
 [ $status -eq 0 ] && said 'sources of kernel 6.12 are up to date \(6.12.9-1\)' && [ -e "$cache/kunit/6.12/build" ]
 result "an update keeps the newest kernel sources and their builds"
 
+status=0
+timeout 120 scripts/fetch/get-linux-source 6.1 >"$work/out" 2>"$work/err" </dev/null || status=$?
+[ $status -ne 0 ] && said 'has no linux-source of the series 6\.1'
+result "a series without kernel sources is reported"
+
 finish
