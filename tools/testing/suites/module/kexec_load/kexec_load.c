@@ -19,11 +19,12 @@
 /* Debian's arm64 kernels have no kexec_file_load(2). */
 static int load(const struct next_kernel *next)
 {
-#ifndef __x86_64__
-	return load_by_segments(next);
-#endif
+#ifdef __x86_64__
 	return syscall(SYS_kexec_file_load, next->kernel, next->initrd, strlen(next->cmdline) + 1,
 		       next->cmdline, next->crash ? KEXEC_FILE_ON_CRASH : 0);
+#else
+	return load_by_segments(next);
+#endif
 }
 
 int main(int argc, char **argv)
