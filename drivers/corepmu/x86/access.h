@@ -209,7 +209,8 @@ static inline unsigned long x86_entering_sp(const struct pt_regs *regs)
  */
 static inline bool x86_entering_regs(const struct pt_regs *regs, struct pt_regs *user)
 {
-	if (regs->sp >= TASK_SIZE_MAX)
+	/* While RSP holds CR3, bit 63 may be set: SET_NOFLUSH_BIT in calling.h. */
+	if ((regs->sp & ~X86_CR3_PCID_NOFLUSH) >= TASK_SIZE_MAX)
 		return false;
 
 	*user = *regs;
