@@ -229,6 +229,38 @@ static void precise_read_before_record(struct kunit *test)
 	}
 }
 
+/*
+ * As in precise_read_before_record(), but a stop comes after the record and before the interrupt.
+ * No count is made up.
+ */
+static void precise_stop_after_record(struct kunit *test)
+{
+	struct fixture *b = test->priv;
+	struct x86_model *m = pebs_model();
+	struct perf_event *event;
+	bool interrupt;
+
+	if (pebs_cpu(b)->pebs == PEBS_MODEL_ARCH)
+		return;
+	event = open_precise(b, PERF_COUNT_HW_INSTRUCTIONS, 2, 100);
+	KUNIT_ASSERT_EQ(test, fixture_add(event, PERF_EF_START), 0);
+	fixture_forget(b);
+	m->pebs_lost = true;
+	fixture_run(b, TESTBED_INSTRUCTIONS, 103);
+	m->pebs_lost = false;
+	KUNIT_EXPECT_EQ(test, fixture_read(event), 103);
+	pebs_model_overflow(m, BIT_ULL(event->hw.idx), &interrupt);
+	if (event->hw.idx >= 32)
+		m->fixed[event->hw.idx - 32] = 2;
+	else
+		m->counter[event->hw.idx] = 2;
+	fixture_stop_event(event, PERF_EF_UPDATE);
+	KUNIT_EXPECT_EQ(test, local64_read(&event->count), 105);
+	KUNIT_EXPECT_EQ(test, local64_read(&event->hw.period_left), 95);
+	KUNIT_EXPECT_EQ(test, b->nr_samples, 1);
+	fixture_remove(event);
+}
+
 /* One record of two events makes two samples; an event that is not precise gets its own. */
 static void precise_several(struct kunit *test)
 {
@@ -573,6 +605,7 @@ static struct kunit_case pebs_cases[] = {
 	KUNIT_CASE_PARAM(precise_probes_are_not_sampled, pebs_gen_params),
 	KUNIT_CASE_PARAM(precise_stop_without_trace, pebs_gen_params),
 	KUNIT_CASE_PARAM(precise_read_before_record, pebs_gen_params),
+	KUNIT_CASE_PARAM(precise_stop_after_record, pebs_gen_params),
 	KUNIT_CASE_PARAM(precise_several, pebs_gen_params),
 	KUNIT_CASE_PARAM(precise_two_records, pebs_gen_params),
 	KUNIT_CASE_PARAM(precise_without_records, pebs_gen_params),

@@ -341,6 +341,12 @@ static bool is_plain(const struct hw_perf_event *hwc)
 				      EVENT_RECORDED)));
 }
 
+/* A PEBS record may have set the counter of a precise event back. */
+static bool is_read_plainly(const struct hw_perf_event *hwc)
+{
+	return is_plain(hwc) && likely(!(hwc->flags & COREPMU_EVENT_PRECISE));
+}
+
 static noinline void update_otherwise(struct corepmu_cpu *cpuc, struct perf_event *event,
 				      bool nmi_safe)
 {
@@ -350,9 +356,9 @@ static noinline void update_otherwise(struct corepmu_cpu *cpuc, struct perf_even
 	 */
 	if ((event->hw.flags & (EVENT_RECORDED | COREPMU_EVENT_PRECISE)) == EVENT_RECORDED)
 		x86_pebs_drain_recorded(cpuc);
-	if ((event->hw.flags & (COREPMU_EVENT_LARGE | COREPMU_EVENT_ACR)) &&
-	    (event->hw.flags & COREPMU_EVENT_PRECISE)) {
-		if (x86_pebs_update(cpuc, event))
+	if (event->hw.flags & COREPMU_EVENT_PRECISE) {
+		if ((event->hw.flags & (COREPMU_EVENT_LARGE | COREPMU_EVENT_ACR)) &&
+		    x86_pebs_update(cpuc, event))
 			return;
 		x86_pebs_follow_reset(cpuc, event);
 	}
@@ -368,7 +374,7 @@ static noinline void update_otherwise(struct corepmu_cpu *cpuc, struct perf_even
 
 static void x86_update(struct corepmu_cpu *cpuc, struct perf_event *event)
 {
-	if (is_plain(&event->hw))
+	if (is_read_plainly(&event->hw))
 		corepmu_count_event(cpuc, event, read_plain);
 	else
 		update_otherwise(cpuc, event, false);
@@ -394,7 +400,7 @@ static noinline void read_recorded(struct corepmu_cpu *cpuc, struct perf_event *
 
 static void x86_update_nmi_safe(struct corepmu_cpu *cpuc, struct perf_event *event)
 {
-	if (is_plain(&event->hw))
+	if (is_read_plainly(&event->hw))
 		corepmu_count_event_nmi_safe(cpuc, event, read_plain);
 	else if (event->hw.flags & EVENT_RECORDED)
 		read_recorded(cpuc, event);

@@ -118,8 +118,6 @@ static __always_inline u64 account_reset(struct corepmu_cpu *cpuc, struct perf_e
 	if (event->hw.state & PERF_HES_STOPPED)
 		return corepmu_freq_extend(event) ? 0 : corepmu_counter_end_period(event);
 
-	if (unlikely(local64_read(&event->hw.prev_count) > 0))
-		x86_pebs_follow_reset(cpuc, event);
 	corepmu_counter_update(cpuc, event);
 	if (corepmu_hw_is_young(&event->hw))
 		ended = corepmu_freq_next_period(cpuc, event);
