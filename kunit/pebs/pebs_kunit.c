@@ -261,6 +261,48 @@ static void precise_stop_after_record(struct kunit *test)
 	fixture_remove(event);
 }
 
+static void take_late_nmi(void)
+{
+	x86_model_hold(false);
+}
+
+/*
+ * The record's NMI comes late, after the stop has read the counter and before it updates the event.
+ * The NMI updates the event and begins the next period. No count is added twice.
+ */
+static void precise_nmi_during_stop(struct kunit *test)
+{
+	const struct perf_event_attr attr = precise_attr(PERF_COUNT_HW_INSTRUCTIONS, 2, 100);
+	struct fixture *b = test->priv;
+	struct perf_event *event;
+	unsigned int large;
+
+	for (large = 0; large < 2; large++) {
+		event = fixture_alloc(b, &attr);
+		event->hw.target = large ? current : NULL;
+		KUNIT_ASSERT_EQ(test, fixture_init_event(event), 0);
+		KUNIT_EXPECT_EQ(test, !!(event->hw.flags & COREPMU_EVENT_LARGE), large);
+		/* PERF_EVENT_IOC_REFRESH: each record interrupts. */
+		atomic_set(&event->event_limit, large ? 100 : 0);
+		KUNIT_ASSERT_EQ(test, fixture_add(event, PERF_EF_START), 0);
+		fixture_forget(b);
+		x86_model_hold(true);
+		fixture_run(b, TESTBED_INSTRUCTIONS, 100);
+		x86_model_after_rdpmc = take_late_nmi;
+		fixture_stop_event(event, PERF_EF_UPDATE);
+		KUNIT_EXPECT_NULL(test, x86_model_after_rdpmc);
+		KUNIT_EXPECT_EQ_MSG(test, local64_read(&event->count), 100, "large %u", large);
+		KUNIT_EXPECT_EQ(test, b->nr_samples, 1);
+		fixture_start_event(event, PERF_EF_RELOAD);
+		fixture_run(b, TESTBED_INSTRUCTIONS, 99);
+		KUNIT_EXPECT_EQ(test, b->nr_samples, 1);
+		fixture_run(b, TESTBED_INSTRUCTIONS, 1);
+		KUNIT_EXPECT_EQ(test, b->nr_samples, 2);
+		KUNIT_EXPECT_EQ(test, fixture_read(event), 200);
+		fixture_remove(event);
+	}
+}
+
 /* One record of two events makes two samples; an event that is not precise gets its own. */
 static void precise_several(struct kunit *test)
 {
@@ -606,6 +648,7 @@ static struct kunit_case pebs_cases[] = {
 	KUNIT_CASE_PARAM(precise_stop_without_trace, pebs_gen_params),
 	KUNIT_CASE_PARAM(precise_read_before_record, pebs_gen_params),
 	KUNIT_CASE_PARAM(precise_stop_after_record, pebs_gen_params),
+	KUNIT_CASE_PARAM(precise_nmi_during_stop, pebs_gen_params),
 	KUNIT_CASE_PARAM(precise_several, pebs_gen_params),
 	KUNIT_CASE_PARAM(precise_two_records, pebs_gen_params),
 	KUNIT_CASE_PARAM(precise_without_records, pebs_gen_params),

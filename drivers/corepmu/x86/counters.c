@@ -372,12 +372,17 @@ static noinline void update_otherwise(struct corepmu_cpu *cpuc, struct perf_even
 		corepmu_count_event(cpuc, event, x86_read);
 }
 
+/*
+ * CPU A stops a precise event and reads its counter. A late NMI then drains the event's record,
+ * since the event is not yet marked as stopped. Without a safe update CPU A adds the NMI's counts
+ * again.
+ */
 static void x86_update(struct corepmu_cpu *cpuc, struct perf_event *event)
 {
 	if (is_read_plainly(&event->hw))
 		corepmu_count_event(cpuc, event, read_plain);
 	else
-		update_otherwise(cpuc, event, false);
+		update_otherwise(cpuc, event, event->hw.flags & COREPMU_EVENT_PRECISE);
 }
 
 /*
