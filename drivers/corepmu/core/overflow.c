@@ -150,8 +150,10 @@ static __always_inline int emit_sample(struct perf_event *event, struct perf_sam
  * event, before the CPU could take the interrupt. This function emits the sample while current is
  * still the task that the sample belongs to. The sample shows the registers that the current
  * interrupt interrupted. Outside of an interrupt it shows this function's caller: interrupts have
- * been off since the overflow. The overflow interrupt comes later, and emits nothing: its handler
- * finds no event on the counter, or an event with a period that has not ended.
+ * been off since the overflow. So it does in another CPU's function call and in an irq_work on x86,
+ * which does not note their registers (set_irq_regs()). The overflow interrupt comes later, and
+ * emits nothing: its handler finds no event on the counter, or an event with a period that has not
+ * ended.
  *
  * An early overflow of a young event emits no sample (core/frequency.c).
  *
