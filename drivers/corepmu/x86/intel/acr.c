@@ -14,11 +14,12 @@
  * before a reload is lost: the event's count is the counter's value less its first start value, as
  * with the built-in driver.
  *
- * The driver writes no reload register from an NMI, and clears the registers when the last ACR
- * event loses its counter. Selected events are limited to counters that can cause a reload, also if
- * they were opened earlier. A reload between an overflow and its interrupt hides the overflow, also
- * from the built-in driver. A precise ACR event restarts from its period after each record, even if
- * each record interrupts; the driver accounts it like large PEBS.
+ * From an NMI the driver writes no CFG_B, and CFG_C only for PEBS (pebs/arch/core.c). It clears
+ * CFG_B of all counters when the last ACR event loses its counter. Selected events are limited to
+ * counters that can cause a reload, also if they were opened earlier. A reload between an overflow
+ * and its interrupt hides the overflow, also from the built-in driver. A precise ACR event restarts
+ * from its period after each record, even if each record interrupts; the driver accounts it like
+ * large PEBS.
  */
 #include <linux/bitops.h>
 #include <linux/hardirq.h>
