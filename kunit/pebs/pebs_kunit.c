@@ -458,6 +458,38 @@ static void precise_resumes_during_nmi(struct kunit *test)
 	fixture_remove(event);
 }
 
+/*
+ * In a record's sample perf core stops another precise event of the group, whose counter has
+ * overflowed and has no record yet. The event's first count after its next start emits the sample.
+ */
+static void precise_throttled_without_record(struct kunit *test)
+{
+	struct fixture *b = test->priv;
+	struct perf_event *event = open_precise(b, PERF_COUNT_HW_INSTRUCTIONS, 2, 90);
+	struct perf_event *other = open_precise(b, PERF_COUNT_HW_INSTRUCTIONS, 2, 100);
+
+	KUNIT_ASSERT_EQ(test, fixture_add(event, PERF_EF_START), 0);
+	if (fixture_add(other, PERF_EF_START))
+		kunit_skip(test, "one counter has precise events");
+	fixture_forget(b);
+	pebs_model()->pebs_lost = true;
+	fixture_run(b, TESTBED_INSTRUCTIONS, 95);
+	pebs_model()->pebs_lost = false;
+	throttled = event;
+	b->on_sample = stop_throttled;
+	fixture_run(b, TESTBED_INSTRUCTIONS, 5);
+	b->on_sample = NULL;
+	KUNIT_EXPECT_EQ(test, b->nr_samples, 1);
+	KUNIT_EXPECT_TRUE(test, event->hw.state & PERF_HES_STOPPED);
+	KUNIT_EXPECT_EQ(test, local64_read(&event->count), 100);
+	fixture_start_event(event, PERF_EF_RELOAD);
+	fixture_run(b, TESTBED_INSTRUCTIONS, 2);
+	KUNIT_EXPECT_EQ(test, b->nr_samples, 2);
+	KUNIT_EXPECT_EQ(test, fixture_read(event), 102);
+	fixture_remove(other);
+	fixture_remove(event);
+}
+
 static void precise_refused(struct kunit *test)
 {
 	struct fixture *b = test->priv;
@@ -654,6 +686,7 @@ static struct kunit_case pebs_cases[] = {
 	KUNIT_CASE_PARAM(precise_without_records, pebs_gen_params),
 	KUNIT_CASE_PARAM(precise_stops_for_guests, pebs_gen_params),
 	KUNIT_CASE_PARAM(precise_resumes_during_nmi, pebs_gen_params),
+	KUNIT_CASE_PARAM(precise_throttled_without_record, pebs_gen_params),
 	KUNIT_CASE_PARAM(precise_refused, pebs_gen_params),
 	KUNIT_CASE_PARAM(precise_encodes, pebs_gen_params),
 	KUNIT_CASE_PARAM(precise_latency, pebs_gen_params),

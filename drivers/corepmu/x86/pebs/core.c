@@ -443,14 +443,32 @@ static noinline void drain_many(struct corepmu_cpu *cpuc, const struct x86_ds *d
 		x86_pebs_counters_end(cpuc);
 }
 
+/*
+ * A stop during the drain has left the event's ended period to it, and the buffer has had no record
+ * of the event: set the event to overflow with its first count after its next start.
+ */
+static noinline void postpone_stopped(struct corepmu_cpu *cpuc)
+{
+	u64 left;
+
+	for (left = precise_of(cpuc, cpuc->used); left; left &= left - 1) {
+		struct hw_perf_event *hwc = &cpuc->events[__ffs64(left)]->hw;
+
+		if ((hwc->state & PERF_HES_STOPPED) && local64_read(&hwc->period_left) <= 0)
+			corepmu_counter_postpone(hwc);
+	}
+}
+
 static bool drain(struct corepmu_cpu *cpuc, struct pt_regs *regs, bool interrupt)
 {
 	struct x86_pebs *p = this_cpu_ptr(&x86_pebs);
 	struct x86_ds *ds = x86_ds_this();
 	bool resume = cpuc->running;
 
-	if (p->busy || !ds)
+	if (p->busy || !ds) {
+		p->refused = true;
 		return false;
+	}
 
 	/*
 	 * An NMI between the two writes drains the buffer itself. The bits that this NMI sets in
@@ -477,6 +495,11 @@ static bool drain(struct corepmu_cpu *cpuc, struct pt_regs *regs, bool interrupt
 	}
 	barrier();
 	p->busy = false;
+	barrier();
+	if (unlikely(p->refused)) {
+		p->refused = false;
+		postpone_stopped(cpuc);
+	}
 	if (unlikely(resume))
 		corepmu_start_cpu(cpuc);
 
