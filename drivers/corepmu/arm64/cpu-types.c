@@ -28,7 +28,7 @@
 #include "pmuv3.h"
 #include "sysreg.h"
 
-/* Identification registers of a CPU */
+/* Identification registers of a CPU that was online at load; 0 for other CPUs */
 struct identity {
 	u32	midr;
 	u64	mpidr;
@@ -147,12 +147,16 @@ int __corepmu_init pmuv3_cpu_of_mpidr(struct pmuv3 *pmuv3, u64 mpidr)
 	return -ENODEV;
 }
 
-static bool is_known_cpu_type(u32 midr)
+/*
+ * Check whether a CPU of this type was online at load. The type may still have no PMU: setting up
+ * its PMU has failed, after a message.
+ */
+static bool was_online_at_load(u32 midr)
 {
-	const struct pmuv3 *pmuv3;
+	int cpu;
 
-	list_for_each_entry(pmuv3, &pmuv3_cpu_types, node)
-		if (pmuv3->midr == midr)
+	for_each_possible_cpu(cpu)
+		if (per_cpu(identities, cpu).midr == midr)
 			return true;
 
 	return false;
@@ -178,7 +182,7 @@ bool pmuv3_joins(struct corepmu_cpu *cpuc)
 	midr = pmuv3_read_midr();
 	if (midr != pmuv3->midr) {
 		/* Called for every PMU: only the first one logs a CPU of unknown type. */
-		if (list_is_first(&pmuv3->node, &pmuv3_cpu_types) && !is_known_cpu_type(midr))
+		if (list_is_first(&pmuv3->node, &pmuv3_cpu_types) && !was_online_at_load(midr))
 			pr_warn("CPU%u has a CPU type of which no CPU was online at load (MIDR_EL1 %#x): no event counts there until corepmu is loaded again\n",
 				smp_processor_id(), midr);
 		return false;
