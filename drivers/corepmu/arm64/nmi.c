@@ -10,7 +10,8 @@
  *
  * Either all interrupts of a PMU are NMIs or none. NMIs have their own backend: the update of a
  * counter works as on x86, and the start rereads the mask of active counters after it has written
- * the mask. Partitions of a PPI remain ordinary interrupts.
+ * the mask. Before Linux 6.19 partitions of a PPI remain ordinary interrupts: their irqchip has no
+ * NMIs (irq_supports_nmi() in kernel/irq/manage.c).
  */
 #define pr_fmt(fmt) "corepmu: " fmt
 
