@@ -16,10 +16,10 @@
  * schedules a context in or out, and pmu_enable() checks whether the current task's context has
  * readable events, placed or not. Perf core may enable the PMU of another type there; Linux 6.1
  * always enables the PMU that was registered first. Linux 6.1 does not call pmu_enable() when a
- * task exits while all its events are disabled (ctx_sched_out() returns before). If another process
- * still has such a readable event open, the CPU keeps user access. The access ends with the CPU's
- * next switch from a task with events, or when the event is closed. The built-in driver behaves the
- * same way.
+ * task exits while all its events are disabled (ctx_sched_out() returns before), nor at a switch
+ * from a task that has lost its last event at exec (remove_on_exec). If another process still has
+ * such a readable event open, the CPU keeps user access. The access ends with the CPU's next switch
+ * from a task with events, or when the event is closed. The built-in driver behaves the same way.
  *
  * With several CPU types the task must be bound to CPUs of one type, and the event must have their
  * PMU's type, as with the built-in driver. With ACPI, a CPU that was offline at load has no type
