@@ -22,10 +22,10 @@
  *
  * With VHE, KVM owns PMUSERENR_EL0 of a CPU while a vCPU is loaded there. On 6.1 and 6.12 KVM owns
  * it only if the built-in driver has a PMU, of any CPU type; on 7.x, if the CPUs have a PMU. KVM
- * saves the register's value when it loads the vCPU. When KVM puts the vCPU, perf core has already
- * scheduled out the thread's events, and KVM restores the value
+ * saves the register's value when it loads the vCPU, and restores the value when it puts the vCPU
  * (__activate_traps_common(), __deactivate_traps_common() in
- * arch/arm64/kvm/hyp/include/hyp/switch.h). A write by the driver meanwhile would affect the guest,
+ * arch/arm64/kvm/hyp/include/hyp/switch.h). If the thread is scheduled out, perf core schedules out
+ * its events before KVM puts the vCPU. A write by the driver meanwhile would affect the guest,
  * and be lost when KVM puts the vCPU. So the driver gives the value to KVM instead, see
  * pmuv3_kvm_write_pmuserenr().
  *
