@@ -9,8 +9,8 @@
  * the kernel's headers for the change and defines COMPAT_HAVE_*. The defaults below, by version,
  * apply only where Kbuild has not defined the macro.
  *
- * Three tests are by version alone, since the change is in no header. The driver also works if a
- * distribution has backported the change, with these effects:
+ * Three tests are by version alone, since the change is in no header. The driver also works if the
+ * kernel has the change as a backport, with these effects:
  * - COMPAT_NOTIFIES_EVERY_SWITCH: per-CPU events have no large PEBS, and no branch records
  *   in samples during a task switch;
  * - COMPAT_SNAPSHOT_IS_INLINED: the driver replaces a function that BPF programs do not call;
@@ -151,7 +151,8 @@ static inline bool compat_sched_task_is_called(const struct pmu *pmu)
 /*
  * Perf core notifies a PMU of every task switch on a CPU where perf_sched_cb_inc() was called.
  * Before 7.3 it gives no notice if the task has events of other PMUs only (perf_pmu_sched_task() in
- * kernel/events/core.c). No header shows the change: the version decides.
+ * kernel/events/core.c). No header shows the change ("perf/core: Run sched_task() for PMUs with
+ * only CPU-wide events"): the version decides. Linux 6.12.112 has it as a backport, too.
  */
 #ifdef COREPMU_KUNIT
 extern bool testbed_every_switch;
