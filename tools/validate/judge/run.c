@@ -297,6 +297,8 @@ bool may_run(const struct check *check, struct outcome *outcome)
 	/* Long samples of an earlier check have made the kernel lower the rate. */
 	is_raised = rate >= 0 && rate < LEAST_RATE && first_rate >= LEAST_RATE &&
 		    !change_number(RATE_FILE, first_rate) && !change_number(PERCENT_FILE, 0);
+	if (!is_raised)
+		guard_restore();
 	return is_raised || !is_too_low(rate, outcome);
 }
 
