@@ -290,6 +290,22 @@ static void rdpmc_unreadable(struct kunit *test)
 	unmap_page(event);
 }
 
+/*
+ * An event has no index without a counter. Perf core may ask on another CPU than the event's
+ * (PERF_EVENT_IOC_RESET, mmap()), and the event may lose its counter meanwhile. UBSAN of a debug
+ * kernel finds a use of counter -1.
+ */
+static void rdpmc_without_counter(struct kunit *test)
+{
+	struct fixture *b = readable_fixture(test, test->param_value);
+	struct perf_event *event = readable_event(b, 0);
+
+	KUNIT_EXPECT_EQ(test, event->hw.idx, -1);
+	KUNIT_EXPECT_EQ(test, b->pmu->perf_pmu.event_idx(event), 0);
+	fixture_close(event);
+	end_readable(b);
+}
+
 /* x86/rdpmc.c needs the headers of an x86 kernel. */
 static bool can_be_read(const struct testbed *testbed)
 {
@@ -306,6 +322,7 @@ static struct kunit_case rdpmc_cases[] = {
 	KUNIT_CASE_PARAM(rdpmc_samples, readable_gen_params),
 	KUNIT_CASE_PARAM(rdpmc_allowed, readable_gen_params),
 	KUNIT_CASE_PARAM(rdpmc_unreadable, testbed_gen_params),
+	KUNIT_CASE_PARAM(rdpmc_without_counter, readable_gen_params),
 	{ }
 };
 

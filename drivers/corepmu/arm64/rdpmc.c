@@ -181,15 +181,15 @@ void pmuv3_rdpmc_gone(struct corepmu *pmu)
 
 /**
  * pmuv3_event_idx() - return the counter's index for the user page: the backend's event_idx()
- * @event: event that is placed and counts
+ * @event: an event that counted a moment ago
  *
- * IRQs off, or NMI.
+ * Any context. On another CPU than the event's, the event may lose its counter meanwhile.
  *
  * Return: n + 1 for PMEVCNTR<n>_EL0, 32 for PMCCNTR_EL0; 0 if user space cannot read the counter
  */
 int pmuv3_event_idx(struct perf_event *event)
 {
-	return corepmu_event_may_be_read(event) ? event->hw.idx + 1 : 0;
+	return corepmu_event_may_be_read(event) ? READ_ONCE(event->hw.idx) + 1 : 0;
 }
 
 /*

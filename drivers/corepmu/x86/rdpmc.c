@@ -179,23 +179,24 @@ void x86_rdpmc_switch(struct corepmu_cpu *cpuc)
 
 /**
  * x86_event_idx() - return the counter's number for RDPMC: the backend's event_idx()
- * @event: event that is placed and counts
+ * @event: an event that counted a moment ago
  *
- * IRQs off, or NMI.
+ * Any context. On another CPU than the event's, the event may lose its counter meanwhile.
  *
- * Return: ECX of RDPMC plus 1; 0 if user space cannot read the event, if the counter's width
- * differs from pmc_width, or if two counters are merged
+ * Return: ECX of RDPMC plus 1; 0 if user space cannot read the event, if the event has no counter,
+ * if the counter's width differs from pmc_width, or if two counters are merged
  */
 int x86_event_idx(struct perf_event *event)
 {
-	struct corepmu *pmu = to_corepmu(event->pmu);
-	const struct hw_perf_event *hwc = &event->hw;
+	const struct corepmu *pmu = to_corepmu(event->pmu);
+	int idx = READ_ONCE(event->hw.idx);
 
-	if (!corepmu_event_may_be_read(event) || pmu->width[hwc->idx] != page_width ||
-	    corepmu_event_is_paired(pmu, hwc))
+	if (idx < 0 || !corepmu_event_may_be_read(event) || pmu->width[idx] != page_width)
+		return 0;
+	if ((event->hw.flags & COREPMU_EVENT_PAIR) && (pmu->pair_counters & BIT_ULL(idx)))
 		return 0;
 
-	return x86_rdpmc_index(hwc->idx) + 1;
+	return x86_rdpmc_index(idx) + 1;
 }
 
 /**
