@@ -62,8 +62,8 @@ struct pt_regs;
  * @clear: set counters without an event to 0. IRQs off
  * @event_idx: pmu.event_idx: return the number by which user space reads the counter of an active
  *	event, plus 1; 0 if user space cannot read it, see corepmu_event_may_be_read(), or if the
- *	event has lost its counter. Any context: PERF_EVENT_IOC_RESET and mmap() come here with
- *	IRQs on, also on another CPU than the event's
+ *	event has lost its counter. Any context: perf core calls it for PERF_EVENT_IOC_RESET and
+ *	mmap() with IRQs on, maybe on another CPU than the event's
  * @rdpmc_switch: let the current task read the counters of its own events only. Called on every
  *	CPU before a PMU is enabled, also on CPUs of other CPU types. IRQs off
  * @rdpmc_mapped: @mm has mapped the event's page: allow @mm to read counters; NULL where access

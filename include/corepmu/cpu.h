@@ -77,8 +77,8 @@ struct corepmu_extra_reg {
  * @demands: scratch memory for place_by_moving()
  * @sample: buffer for samples of the overflow interrupt, which never nests
  *
- * Only the CPU itself changes its state, with interrupts disabled. Other CPUs may read
- * limiter.min_left (first_min_period()) and @last_late (x86_nmi_exit()).
+ * Once the PMU is registered, only the CPU itself changes its state, with interrupts disabled.
+ * Other CPUs may read @irq, limiter.min_left (first_min_period()) and @last_late (x86_nmi_exit()).
  */
 struct corepmu_cpu {
 	struct corepmu		*pmu;

@@ -224,7 +224,7 @@ static void lose_before_quiesce(struct corepmu_cpu *cpuc)
 }
 
 /* If an idle state loses the registers during an unload, the driver does not restore them. */
-static void idle_unload(struct kunit *test)
+static void idle_ignores_unloading_pmu(struct kunit *test)
 {
 	const char * const *name = test->param_value;
 	struct corepmu_backend backend;
@@ -257,7 +257,7 @@ static struct kunit_case idle_cases[] = {
 	KUNIT_CASE_PARAM(idle_after_an_agent_of_all, testbed_name_gen_params),
 	KUNIT_CASE_PARAM(idle_costs_two_reads, testbed_name_gen_params),
 	KUNIT_CASE_PARAM(idle_ignores_quiesced_pmu, testbed_name_gen_params),
-	KUNIT_CASE_PARAM(idle_unload, testbed_name_gen_params),
+	KUNIT_CASE_PARAM(idle_ignores_unloading_pmu, testbed_name_gen_params),
 	{ }
 };
 

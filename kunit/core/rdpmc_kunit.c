@@ -292,8 +292,8 @@ static void rdpmc_unreadable(struct kunit *test)
 
 /*
  * An event has no index without a counter. Perf core may ask on another CPU than the event's
- * (PERF_EVENT_IOC_RESET, mmap()), and the event may lose its counter meanwhile. UBSAN of a debug
- * kernel finds a use of counter -1.
+ * (PERF_EVENT_IOC_RESET, mmap()), and the event may lose its counter meanwhile. On x86 the index is
+ * 0 even if the driver uses counter -1: UBSAN of a debug kernel reports this use.
  */
 static void rdpmc_without_counter(struct kunit *test)
 {

@@ -269,8 +269,8 @@ static void ask_lbr_ctl(struct kunit *test, struct perf_guest_switch_msr *lbr)
 }
 
 /*
- * A vCPU moves between CPU types, and one type's PMU has branch records. If another type's list
- * lacked IA32_LBR_CTL, KVM would keep the value of the type before.
+ * A vCPU moves from a CPU type with branch records to a type without them. If the second type's
+ * list lacked IA32_LBR_CTL, KVM would keep the first type's value.
  */
 static void lbr_ctl_is_listed_without_branch_records(struct kunit *test)
 {

@@ -220,7 +220,7 @@ static noinline void write_otherwise(struct corepmu_cpu *cpuc, struct hw_perf_ev
 {
 	int idx = hwc->idx;
 
-	/* A 32-bit event on a wider counter: set upper bits, so that bit 31 carries to the top. */
+	/* A 32-bit event on a wider counter: set all upper bits, so bit 31 carries to the top. */
 	if (hwc->flags & COREPMU_EVENT_32BIT)
 		value |= cpuc->pmu->value_mask[idx] & ~corepmu_hw_value_mask(hwc);
 

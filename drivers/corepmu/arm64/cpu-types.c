@@ -148,8 +148,8 @@ int __corepmu_init pmuv3_cpu_of_mpidr(struct pmuv3 *pmuv3, u64 mpidr)
 }
 
 /*
- * Check whether a CPU of this type was online at load. The type may still have no PMU: setting up
- * its PMU has failed, after a message.
+ * Check whether a CPU of this type was online at load. The type has no PMU if the setup of the PMU
+ * failed; a message has said so.
  */
 static bool was_online_at_load(u32 midr)
 {

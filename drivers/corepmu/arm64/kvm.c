@@ -24,10 +24,10 @@
  * it only if the built-in driver has a PMU, of any CPU type; on 7.x, if the CPUs have a PMU. KVM
  * saves the register's value when it loads the vCPU, and restores the value when it puts the vCPU
  * (__activate_traps_common(), __deactivate_traps_common() in
- * arch/arm64/kvm/hyp/include/hyp/switch.h). If the thread is scheduled out, perf core schedules out
- * its events before KVM puts the vCPU. A write by the driver meanwhile would affect the guest,
- * and be lost when KVM puts the vCPU. So the driver gives the value to KVM instead, see
- * pmuv3_kvm_write_pmuserenr().
+ * arch/arm64/kvm/hyp/include/hyp/switch.h). A write by the driver while the vCPU is loaded would
+ * affect the guest, and be lost at the put. Such a write is usual: when the vCPU's thread is
+ * scheduled out, perf core schedules out the thread's events before KVM puts the vCPU. So the
+ * driver gives the value to KVM instead, see pmuv3_kvm_write_pmuserenr().
  *
  * At a tracepoint the driver rewrites the filters of counters that have an event. A counter without
  * an event keeps its old filter, and the next event on the counter writes a new one. The built-in

@@ -223,8 +223,9 @@ void pmuv3_kvm_exit(void);
  * As update_pmuserenr() in drivers/perf/arm_pmuv3.c. While a vCPU is loaded, KVM keeps the value.
  * KVM writes the value when it puts the vCPU, before user space of the host runs. Kernels before
  * 6.4 lack kvm_set_pmuserenr(). There, if the built-in driver has a PMU of another CPU type,
- * putting a vCPU overwrites the value. IRQs off: KVM switches the register with IRQs off, too
- * (arch/arm64/kvm/hyp/vhe/switch.c), so that no put comes in between.
+ * putting a vCPU overwrites the value. KVM switches the register with IRQs off, too
+ * (arch/arm64/kvm/hyp/vhe/switch.c): no switch comes between the question to KVM and the write.
+ * IRQs off.
  */
 static inline void pmuv3_kvm_write_pmuserenr(u64 value)
 {

@@ -15,11 +15,14 @@
  * The switch follows the task on CPUs of all types. Perf core calls pmu_enable() whenever it
  * schedules a context in or out, and pmu_enable() checks whether the current task's context has
  * readable events, placed or not. Perf core may enable the PMU of another type there; Linux 6.1
- * always enables the PMU that was registered first. Linux 6.1 does not call pmu_enable() when a
- * task exits while all its events are disabled (ctx_sched_out() returns before), nor at a switch
- * from a task that has lost its last event at exec (remove_on_exec). If another process still has
- * such a readable event open, the CPU keeps user access. The access ends with the CPU's next switch
- * from a task with events, or when the event is closed. The built-in driver behaves the same way.
+ * always enables the PMU that was registered first.
+ *
+ * Linux 6.1 does not call pmu_enable() in two cases:
+ * - a task exits while all its events are disabled (ctx_sched_out() returns before the call);
+ * - the CPU switches from a task that lost its last event at exec (remove_on_exec).
+ * If another process still has a readable event of this task open, the CPU keeps user access. The
+ * access ends with the CPU's next switch from a task with events, or when the event is closed. The
+ * built-in driver behaves the same way.
  *
  * With several CPU types the task must be bound to CPUs of one type, and the event must have their
  * PMU's type, as with the built-in driver. With ACPI, a CPU that was offline at load has no type
@@ -181,9 +184,9 @@ void pmuv3_rdpmc_gone(struct corepmu *pmu)
 
 /**
  * pmuv3_event_idx() - return the counter's index for the user page: the backend's event_idx()
- * @event: an event that counted a moment ago
+ * @event: the event, which was active when perf core last checked
  *
- * Any context. On another CPU than the event's, the event may lose its counter meanwhile.
+ * Any context. If the caller is not on the event's CPU, the event may lose its counter meanwhile.
  *
  * Return: n + 1 for PMEVCNTR<n>_EL0, 32 for PMCCNTR_EL0; 0 if user space cannot read the counter
  */

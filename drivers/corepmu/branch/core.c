@@ -69,7 +69,7 @@ void corepmu_branch_cleanup(struct corepmu *pmu)
 /* Events that are placed and deleted */
 
 /**
- * corepmu_branch_forget() - stop recording, and let its next start write all registers
+ * corepmu_branch_forget() - stop recording, and make the next start write all registers
  * @cpuc: this CPU's state, with branch records
  *
  * Another agent may have written the registers of branch records. IRQs off, or NMI.

@@ -7,7 +7,7 @@
  * - before recording starts again, if an event wants branches that were not recorded so far;
  * - at every task switch that perf core notifies the PMU of.
  *
- * Before Linux 7.3 perf core gives no notice if the next task has a context with events of other
+ * Before Linux 7.3 perf core may give no notice if the next task has a context with events of other
  * PMUs only. Before 6.2 perf core notifies only one PMU of the hardware context, which may be
  * another driver's. So the driver notes the task that the records belong to, and the number of
  * times that this task had been scheduled out. A sample of another task has no branch records. A

@@ -149,11 +149,11 @@ static __always_inline int emit_sample(struct perf_event *event, struct perf_sam
  * The counter overflowed while interrupts were off. A context switch or a rotation then stopped the
  * event, before the CPU could take the interrupt. This function emits the sample while current is
  * still the task that the sample belongs to. The sample shows the registers that the current
- * interrupt interrupted. Outside of an interrupt it shows this function's caller: interrupts have
- * been off since the overflow. So it does in another CPU's function call and in an irq_work on x86,
- * which does not note their registers (set_irq_regs()). The overflow interrupt comes later, and
- * emits nothing: its handler finds no event on the counter, or an event with a period that has not
- * ended.
+ * interrupt interrupted. Outside of an interrupt the sample shows this function's caller:
+ * interrupts have been off since the overflow. On x86 the sample also shows the caller in a
+ * function call from another CPU and in an irq_work: the handlers of these IPIs do not call
+ * set_irq_regs(). The overflow interrupt comes later, and emits nothing: its handler finds no event
+ * on the counter, or an event with a period that has not ended.
  *
  * An early overflow of a young event emits no sample (core/frequency.c).
  *

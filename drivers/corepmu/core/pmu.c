@@ -275,11 +275,11 @@ static __always_inline void event_resume(struct corepmu_cpu *cpuc, struct perf_e
  * @event: the event
  * @flags: ignored; this function always sets the counter
  *
- * While its event was stopped, the counter may have wrapped. It would then overflow only after its
- * full range:
+ * The counter may have wrapped while its event was stopped, and would then overflow only after its
+ * full range. The causes:
  *
  * - Several counters overflow at the same time. In the first event's sample perf core stops the
- *   other events of the group. Their overflows are acknowledged but not handled.
+ *   other events of the group. The driver acknowledges their overflows but does not handle them.
  * - A VM exit enables the counter of an event that an NMI has stopped (x86/kvm/vmx-msrs.c).
  *
  * Does nothing if the event is started, has no counter, or has reached its limit of samples.

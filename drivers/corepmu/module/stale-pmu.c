@@ -8,10 +8,10 @@
  * context (find_get_context(), perf_event_context_sched_in() in kernel/events/core.c). If an unload
  * freed the struct pmu, the next context switch would oops.
  *
- * So an unload leaves the struct corepmu in memory. The next load redirects all stale PMUs to its
- * own PMU. Each load costs about a kilobyte, and some hundred bytes for each CPU, for perf core's
- * struct perf_cpu_context. The list of stale PMUs belongs to a platform device without a driver:
- * the next load, of this module or of a changed one, finds the device by name.
+ * So an unload leaves the struct corepmu in memory, about a kilobyte. Perf core keeps a struct
+ * perf_cpu_context for each CPU, some hundred bytes. The next load redirects all stale PMUs to its
+ * own PMU. The list of stale PMUs belongs to a platform device without a driver: the next load, of
+ * this module or of a changed one, finds the device by name.
  */
 #define pr_fmt(fmt) "corepmu: " fmt
 

@@ -179,9 +179,9 @@ void x86_rdpmc_switch(struct corepmu_cpu *cpuc)
 
 /**
  * x86_event_idx() - return the counter's number for RDPMC: the backend's event_idx()
- * @event: an event that counted a moment ago
+ * @event: the event, which was active when perf core last checked
  *
- * Any context. On another CPU than the event's, the event may lose its counter meanwhile.
+ * Any context. If the caller is not on the event's CPU, the event may lose its counter meanwhile.
  *
  * Return: ECX of RDPMC plus 1; 0 if user space cannot read the event, if the event has no counter,
  * if the counter's width differs from pmc_width, or if two counters are merged

@@ -184,8 +184,8 @@ static void acr_samples_without_leader(struct kunit *test)
 }
 
 /*
- * Whether an event names itself is found out when it is opened. It does not change with its position,
- * and a child does as its parent.
+ * An event that names itself when it is opened does so later, too, at any position in its group. A
+ * child names itself exactly if its parent does.
  */
 static void acr_child_without_leader(struct kunit *test)
 {

@@ -92,9 +92,9 @@ bool may_run(const struct check *check, struct outcome *outcome);
 /**
  * was_throttled() - check whether the kernel lowered the rate of samples while a check ran
  * @check: the check that ran last
- * @outcome: set to SKIP, with the reason, if the kernel lowered the rate
+ * @outcome: set to SKIP, with the reason, if the rate is too low now
  *
- * Return: true if the rate is the reason of the check's failure.
+ * Return: true if the rate is too low now: then the check's failure proves nothing.
  */
 bool was_throttled(const struct check *check, struct outcome *outcome);
 

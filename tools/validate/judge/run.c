@@ -262,9 +262,9 @@ void run_check(const struct check *check, struct outcome *outcome)
  */
 #define LEAST_RATE	(25 * MAX_HZ)
 
-/* Rate before the first check of samples */
+/* Rate of samples before the first check of samples */
 static long first_rate = -1;
-/* The current check runs with first_rate, to which may_run() has raised the rate. */
+/* may_run() has raised the rate to first_rate for the current check. */
 static bool is_raised;
 
 static bool is_too_low(long rate, struct outcome *outcome)
@@ -297,6 +297,7 @@ bool may_run(const struct check *check, struct outcome *outcome)
 	/* Long samples of an earlier check have made the kernel lower the rate. */
 	is_raised = rate >= 0 && rate < LEAST_RATE && first_rate >= LEAST_RATE &&
 		    !change_number(RATE_FILE, first_rate) && !change_number(PERCENT_FILE, 0);
+	/* The first of the two writes may have succeeded, and the second failed: undo the first. */
 	if (!is_raised)
 		guard_restore();
 	return is_raised || !is_too_low(rate, outcome);

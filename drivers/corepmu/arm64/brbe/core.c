@@ -78,9 +78,9 @@ static u64 brbfcr(u64 wanted)
 
 /*
  * Write the control register. At EL2 (VHE), BRBCR_EL2 has the name BRBCR_EL1, and BRBCR_EL1 the
- * name BRBCR_EL12. CC and MPRED must be set in both. The other register keeps recording disabled:
- * its levels and exceptions are a guest's. The FZP bit of EL1's register decides whether a counter
- * outside EL2's range pauses recording.
+ * name BRBCR_EL12. CC and MPRED must be set in both registers. BRBCR_EL12 gets no levels and no
+ * exceptions: these bits would record a guest. FZP in BRBCR_EL12 decides whether a counter outside
+ * EL2's range pauses recording.
  */
 static void write_brbcr(u64 cr)
 {

@@ -10,16 +10,16 @@
  * intel_pmu_config_acr() in arch/x86/events/intel/core.c do the same.
  *
  * A counter's register IA32_PMC_GPn_CFG_B has the counters of the named events. The driver writes
- * the register when the PMU is started, since then all events are placed. What an event has counted
- * before a reload is lost: the event's count is the counter's value less its first start value, as
+ * the register when the PMU is started, since then all events are placed. A reload discards the
+ * event's earlier counts: the event's count is the counter's value less its first start value, as
  * with the built-in driver.
  *
- * From an NMI the driver writes no CFG_B, and CFG_C only for PEBS (pebs/arch/core.c). It clears
- * CFG_B of all counters when the last ACR event loses its counter. Selected events are limited to
- * counters that can cause a reload, also if they were opened earlier. A reload between an overflow
- * and its interrupt hides the overflow, also from the built-in driver. A precise ACR event restarts
- * from its period after each record, even if each record interrupts; the driver accounts it like
- * large PEBS.
+ * IA32_PMC_GPn_CFG_C has the value that the counter reloads. From an NMI the driver writes no
+ * CFG_B, and CFG_C only for PEBS (pebs/arch/core.c). The driver clears CFG_B of all counters when
+ * the last ACR event loses its counter. Selected events are limited to counters that can cause a
+ * reload, also if they were opened earlier. A reload between an overflow and its interrupt hides
+ * the overflow, also from the built-in driver. A precise ACR event restarts from its period after
+ * each record, even if each record interrupts; the driver accounts it like large PEBS.
  */
 #include <linux/bitops.h>
 #include <linux/hardirq.h>
@@ -361,8 +361,8 @@ int x86_acr_check_period(const struct perf_event *event, u64 period)
 /*
  * Return a bit for the counter of @other, member @nr of the group, if @event names @other and
  * @other is placed. Positions change when members are closed: without its leader, each sibling is
- * member 0 of a group of its own. Whether an event names itself does not change: the CPU reports no
- * overflow of an event that does.
+ * member 0 of a group of its own. An event that named itself at its open still names itself: it has
+ * no overflow interrupt.
  */
 static u64 cause(struct corepmu_cpu *cpuc, const struct perf_event *event,
 		 const struct perf_event *other, unsigned int nr)

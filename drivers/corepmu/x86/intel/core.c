@@ -401,7 +401,7 @@ int __corepmu_init intel_describe(struct x86_desc *desc)
 	version = FIELD_GET(EAX_VERSION, eax);
 	desc->nr_gp = min_t(u32, FIELD_GET(EAX_NR_GP, eax), COREPMU_FIRST_DEDICATED);
 	width = FIELD_GET(EAX_GP_WIDTH, eax);
-	/* The width is 0 if CPUID does not report fixed counters that exist: known_fixed(). */
+	/* CPUID reports width 0 if it hides fixed counters that exist: see known_fixed(). */
 	fixed_width = FIELD_GET(EDX_FIXED_WIDTH, edx) ?: width;
 	if (!version || !desc->nr_gp || width < 32 || width > 64) {
 		pr_err("the CPU has no architectural performance monitoring (CPUID leaf 0xa): in a virtual machine, enable its PMU\n");

@@ -36,11 +36,11 @@ static bool has_freeze(const struct x86_desc *desc)
  * x86_freeze_on_smi_reset() - set or clear FREEZE_WHILE_SMM on this CPU
  * @cpuc: state of this CPU; its counters and branch records are stopped
  *
- * Other code changes other bits of IA32_DEBUGCTL with the PMU stopped, or in a counter's NMI. A
- * late NMI of an overflow from before the stop changes no bit: corepmu_branch_pause() has stopped the
- * recording of kernel branches, and any recording that a freeze ends. If intel_bts stops a trace in
- * an NMI between the read and the write, the write starts the trace again. The built-in driver's
- * flip_smm_bit() has this race, too. IRQs off.
+ * Other code changes other bits of IA32_DEBUGCTL with the PMU stopped, or in a counter's NMI. An
+ * overflow before the stop may have a late NMI. This NMI changes no bit: corepmu_branch_pause() has
+ * ended all recording that the NMI would end. If intel_bts stops a trace in an NMI between the read
+ * and the write, the write starts the trace again. The built-in driver's flip_smm_bit() has this
+ * race, too. IRQs off.
  */
 void x86_freeze_on_smi_reset(struct corepmu_cpu *cpuc)
 {

@@ -98,7 +98,7 @@ bool __corepmu_init x86_vmx_msrs_init(const struct x86_desc *desc)
 {
 	/* @desc may be any PMU: no CPU type of a hybrid machine has this old format. */
 	switches_pebs = desc->pebs_format == PEBS_FORMAT_SKYLAKE;
-	/* Even if the PMU of @desc has no branch records, another PMU of the machine may. */
+	/* Even if the PMU of @desc has no branch records, another PMU may have them. */
 	switches_lbr = boot_cpu_has(X86_FEATURE_ARCH_LBR);
 
 	x86_pebs_avoids_guests = x86_is_global(desc) &&

@@ -68,7 +68,7 @@ records()
 		perf record -a -o /tmp/precise -c 1000003 -e "$PMU/$CYCLES/pp" \
 			sleep 1000 >/dev/null 2>&1 &
 	fi
-	# On each CPU the module is held by 10 events of busy() and each event recorded here.
+	# On each CPU 10 events of busy() and the events recorded here hold the module.
 	for _ in $(seq 100); do
 		[ -z "$BUILTIN" ] &&
 			[ "$(cat /sys/module/corepmu/refcnt)" -lt $((events * $(nproc))) ] || break

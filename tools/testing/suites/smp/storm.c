@@ -277,7 +277,7 @@ static void throttle_group(const struct storm *storm, unsigned int rate)
 	while (fds[nr] >= 0 && ++nr < target.all)
 		fds[nr] = event_open(&attr, -1, 0, fds[0], 0);
 	if (nr < 2)
-		ktap_fail("a group of %u events is open, not of 2 or more", nr);
+		ktap_fail("only %u events of the group could be opened, and the test needs 2", nr);
 	started = now();
 	event_enable(fds[0]);
 	work();

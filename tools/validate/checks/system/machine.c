@@ -58,7 +58,7 @@ static void migrates(void)
 	fds[of_loop] = add_cycles(fds[0]);
 	events = of_loop + (fds[of_loop] >= 0);
 	if (events == of_loop) {
-		/* add_cycles() enabled a group that could not run: its times differ since then. */
+		/* add_cycles() enabled a group that could not run: its time_running is too low. */
 		close_all(fds, events);
 		open_group(fds, of_loop, FORMAT_TIMES);
 	}
