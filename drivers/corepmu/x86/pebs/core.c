@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * corepmu: x86: Intel PEBS: start, stop and drain, with a debug store or architectural
+ * corepmu: x86: Intel PEBS: start and stop, with a debug store or architectural
  *
  * SDM volume 3, "Processor Event Based Sampling (PEBS)". When a counter in IA32_PEBS_ENABLE
  * overflows, the CPU writes a record, sets the counter to the reset value in the debug store, and
@@ -22,14 +22,10 @@
 #include <linux/percpu.h>
 #include <linux/perf_event.h>
 #include <linux/printk.h>
-#include <linux/sched/clock.h>
 
-#include <asm/ptrace.h>
-#include <asm/tsc.h>
 
 #include <corepmu/counter.h>
 #include <corepmu/ksyms.h>
-#include <corepmu/limiter.h>
 #include <corepmu/pmu.h>
 #include <corepmu/precise.h>
 
@@ -40,14 +36,6 @@
 #include "../x86.h"
 
 DEFINE_PER_CPU(struct x86_pebs, x86_pebs);
-
-/*
- * An interrupt after at least this many counts of one event has left the CPU time for other work:
- * the limiter does not count the interrupt. perf core alone limits the samples
- * (perf_sample_event_took()), as with the built-in driver. Longer periods would not reduce the
- * number of samples until the periods are too long for large PEBS.
- */
-#define LONG_WAY	4096
 
 /*
  * Most records that one NMI converts to samples. The kernel warns of an NMI handler that takes 1 ms
@@ -64,11 +52,6 @@ DEFINE_PER_CPU(struct x86_pebs, x86_pebs);
 static const struct x86_desc *to_desc(const struct corepmu_cpu *cpuc)
 {
 	return to_x86(cpuc->pmu);
-}
-
-static bool is_arch(const struct corepmu_cpu *cpuc)
-{
-	return to_desc(cpuc)->pebs_format == PEBS_FORMAT_ARCH;
 }
 
 /* Return the counters of @counters that have a precise event. */
@@ -99,8 +82,6 @@ u64 x86_precise_counters(const struct corepmu_cpu *cpuc)
 	return corepmu_uses(cpuc, COREPMU_FEATURE_PRECISE) ? precise_of(cpuc, cpuc->used) : 0;
 }
 
-static bool pebs_drain(struct corepmu_cpu *cpuc, struct pt_regs *regs);
-
 /* Impossible value for a register: the driver does not know what the register has. */
 #define UNKNOWN		(~0ULL)
 
@@ -117,14 +98,16 @@ static void pebs_forget(struct corepmu_cpu *cpuc)
 
 	p->threshold = 0;
 	p->programmed = UNKNOWN;
-	left = is_arch(cpuc) ? to_desc(cpuc)->pebs_counters | to_desc(cpuc)->pebs_recorded : 0;
+	left = to_desc(cpuc)->pebs_counters | to_desc(cpuc)->pebs_recorded;
+	if (!x86_pebs_is_arch(cpuc))
+		left = 0;
 	for (; left; left &= left - 1)
 		x86_forget_cfg_c(__ffs64(left));
 	if (!ds)
 		return;
 	if (!corepmu_uses(cpuc, COREPMU_FEATURE_PRECISE))
 		ds->index = ds->base;
-	if (!is_arch(cpuc) || !corepmu_uses(cpuc, COREPMU_FEATURE_PRECISE))
+	if (!x86_pebs_is_arch(cpuc) || !corepmu_uses(cpuc, COREPMU_FEATURE_PRECISE))
 		x86_ds_point(true);
 }
 
@@ -137,7 +120,7 @@ static void pebs_change(struct corepmu_cpu *cpuc)
 
 	/* Drain first: the new set of events may change how records are counted. */
 	if (p->hw_reload)
-		pebs_drain(cpuc, NULL);
+		x86_pebs_drain(cpuc, NULL);
 	p->latency = 0;
 	p->large_allowed = false;
 	p->up_to_date = false;
@@ -172,7 +155,7 @@ static bool can_reload_in_hw(const struct corepmu_cpu *cpuc, const struct perf_e
 	       x86_pebs_counters_complete(cpuc, event) &&
 	       local64_read(&event->hw.period_left) >= least && period >= least &&
 	       period <= min_t(u64, corepmu_hw_value_mask(&event->hw) >> 1, cpuc->pmu->max_left) &&
-	       (!is_arch(cpuc) || period <= ARCH_MAX_RELOAD);
+	       (!x86_pebs_is_arch(cpuc) || period <= ARCH_MAX_RELOAD);
 }
 
 /* Check all events: one event that does not allow large PEBS requires a PMI for each record. */
@@ -315,7 +298,7 @@ static void start_ds(struct corepmu_cpu *cpuc, struct x86_ds *ds, u64 counters)
 static void pebs_stop(struct corepmu_cpu *cpuc)
 {
 	this_cpu_write(x86_pebs.up_to_date, false);
-	if (is_arch(cpuc)) {
+	if (x86_pebs_is_arch(cpuc)) {
 		x86_pebs_arch_stop();
 		return;
 	}
@@ -344,7 +327,7 @@ static noinline void resume_records(struct corepmu_cpu *cpuc)
 	barrier();
 	p->owned_by_kvm = false;
 	if (p->hw_reload)
-		pebs_drain(cpuc, cpuc->regs);
+		x86_pebs_drain(cpuc, cpuc->regs);
 	for (left = precise_of(cpuc, cpuc->active); left; left &= left - 1) {
 		struct perf_event *event = cpuc->events[__ffs64(left)];
 		struct hw_perf_event *hwc = &event->hw;
@@ -385,7 +368,7 @@ static noinline void start_changed(struct corepmu_cpu *cpuc)
 	counters = precise_of(cpuc, p->active);
 	if (unlikely(p->counters.wanted))
 		x86_pebs_counters_choose(cpuc);
-	if (is_arch(cpuc))
+	if (x86_pebs_is_arch(cpuc))
 		start_arch(cpuc, ds, counters);
 	else
 		start_ds(cpuc, ds, counters);
@@ -413,162 +396,6 @@ static void pebs_start(struct corepmu_cpu *cpuc)
 		start_changed(cpuc);
 }
 
-static __always_inline const void *first_record(const struct x86_ds *ds)
-{
-	return (const void *)(unsigned long)ds->base;
-}
-
-static __always_inline const void *end_of_records(const struct x86_ds *ds)
-{
-	return (const void *)(unsigned long)min(ds->index, ds->base + X86_PEBS_BUFFER_SIZE);
-}
-
-/* Update all events, then emit the samples of all records. */
-static noinline void drain_many(struct corepmu_cpu *cpuc, const struct x86_ds *ds,
-				struct pt_regs *regs, bool interrupt)
-{
-	const void *base = first_record(ds), *end = end_of_records(ds);
-	struct x86_pebs *p = this_cpu_ptr(&x86_pebs);
-	u64 ended;
-
-	if (p->hw_reload) {
-		p->now = local_clock();
-		p->now_tsc = rdtsc();
-	}
-	if (unlikely(p->counters.members))
-		x86_pebs_counters_begin(cpuc);
-	ended = x86_pebs_account(cpuc, base, end);
-	x86_pebs_emit(cpuc, base, end, ended, regs, interrupt);
-	if (unlikely(p->counters.drained))
-		x86_pebs_counters_end(cpuc);
-}
-
-/*
- * A stop during the drain has left the event's ended period to it, and the buffer has had no record
- * of the event: set the event to overflow with its first count after its next start.
- */
-static noinline void postpone_stopped(struct corepmu_cpu *cpuc)
-{
-	u64 left;
-
-	for (left = precise_of(cpuc, cpuc->used); left; left &= left - 1) {
-		struct hw_perf_event *hwc = &cpuc->events[__ffs64(left)]->hw;
-
-		if ((hwc->state & PERF_HES_STOPPED) && local64_read(&hwc->period_left) <= 0)
-			corepmu_counter_postpone(hwc);
-	}
-}
-
-static bool drain(struct corepmu_cpu *cpuc, struct pt_regs *regs, bool interrupt)
-{
-	struct x86_pebs *p = this_cpu_ptr(&x86_pebs);
-	struct x86_ds *ds = x86_ds_this();
-	bool resume = cpuc->running;
-
-	if (p->busy || !ds) {
-		p->refused = true;
-		return false;
-	}
-
-	/*
-	 * An NMI between the two writes drains the buffer itself. The bits that this NMI sets in
-	 * overtaken do no harm.
-	 */
-	p->overtaken = 0;
-	barrier();
-	p->busy = true;
-	barrier();
-	/* Rarely true: perf core has usually stopped the PMU before it stops an event. */
-	if (unlikely(resume))
-		corepmu_stop_cpu(cpuc);
-	if (is_arch(cpuc))
-		x86_pebs_arch_fetch(ds);
-	if (ds->base < ds->index || p->hw_reload) {
-		if (p->hw_reload || p->counters.members ||
-		    !x86_pebs_emit_single(cpuc, first_record(ds), end_of_records(ds), regs))
-			drain_many(cpuc, ds, regs, interrupt);
-		ds->index = ds->base;
-		if (is_arch(cpuc))
-			x86_pebs_arch_rewind();
-		if (interrupt && p->hw_reload && p->max_pending >= LONG_WAY)
-			corepmu_limiter_exclude_irq(cpuc);
-	}
-	barrier();
-	p->busy = false;
-	barrier();
-	if (unlikely(p->refused)) {
-		p->refused = false;
-		postpone_stopped(cpuc);
-	}
-	if (unlikely(resume))
-		corepmu_start_cpu(cpuc);
-
-	return true;
-}
-
-static bool pebs_drain(struct corepmu_cpu *cpuc, struct pt_regs *regs)
-{
-	/* Registers of the kernel with sp 0, for callers without any. Nothing writes no_regs. */
-	static struct pt_regs no_regs;
-
-	return drain(cpuc, regs ?: &no_regs, false);
-}
-
-/**
- * x86_pebs_update() - update an event whose counter the CPU reloads in hardware
- * @cpuc: state of this CPU
- * @event: event that is placed on a counter
- *
- * The number of records tells how often the CPU has reloaded the counter, so the function drains
- * the buffer. IRQs off, or NMI.
- *
- * Return: true if the event is up to date. False if the CPU does not reload its counter, and the
- * caller must update the event. This includes an event that allows large PEBS while another event
- * uses ACR: then each record raises a PMI
- */
-bool x86_pebs_update(struct corepmu_cpu *cpuc, const struct perf_event *event)
-{
-	if (!this_cpu_read(x86_pebs.hw_reload) || !this_cpu_read(x86_pebs.reload[event->hw.idx]))
-		return false;
-	if (!pebs_drain(cpuc, cpuc->regs))
-		this_cpu_or(x86_pebs.overtaken, BIT_ULL(event->hw.idx));
-
-	return true;
-}
-
-/**
- * x86_pebs_drain_recorded() - drain the buffer if its records have counter values
- * @cpuc: state of this CPU
- *
- * A record has the values of other events' counters. The driver must show these values in the
- * sample before the counters' events are updated, moved or removed. IRQs off, or NMI.
- */
-void x86_pebs_drain_recorded(struct corepmu_cpu *cpuc)
-{
-	if (this_cpu_read(x86_pebs.counters.members))
-		pebs_drain(cpuc, cpuc->regs);
-}
-
-/**
- * x86_pebs_overflow() - drain the buffer if the overflow status reports records
- * @cpuc: state of this CPU
- * @overflowed: bits of the overflow status, acknowledged
- *
- * From the overflow interrupt.
- *
- * Return: @overflowed without the PEBS bit and the bits of precise counters
- */
-u64 x86_pebs_overflow(struct corepmu_cpu *cpuc, u64 overflowed)
-{
-	u64 ds_bit = to_desc(cpuc)->ds_bit;
-
-	if ((overflowed & ds_bit) && drain(cpuc, cpuc->regs, true))
-		cpuc->overflow_handled++;
-	overflowed &= ~ds_bit;
-
-	return overflowed ? overflowed & ~x86_precise_counters(cpuc) : 0;
-}
-
 const struct corepmu_precise_backend x86_pebs_backend = {
 	.open		= x86_ds_open,
 	.close		= x86_ds_close,
@@ -577,7 +404,7 @@ const struct corepmu_precise_backend x86_pebs_backend = {
 	.change		= pebs_change,
 	.start		= pebs_start,
 	.stop		= pebs_stop,
-	.drain		= pebs_drain,
+	.drain		= x86_pebs_drain,
 };
 
 /* Registers */
@@ -595,7 +422,7 @@ void x86_pebs_reset(struct corepmu_cpu *cpuc)
 
 	pebs_stop(cpuc);
 	this_cpu_write(x86_pebs.threshold, 0);
-	if (is_arch(cpuc)) {
+	if (x86_pebs_is_arch(cpuc)) {
 		x86_pebs_arch_reset(to_desc(cpuc));
 		x86_ds_point(true);
 		return;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * corepmu: x86: Intel PEBS: conversion of the records in the buffer to samples
+ * corepmu: x86: Intel PEBS: drains, which account and emit the records in the buffer
  */
 #define pr_fmt(fmt) "corepmu: " fmt
 
@@ -11,12 +11,14 @@
 #include <linux/percpu.h>
 #include <linux/perf_event.h>
 #include <linux/printk.h>
+#include <linux/sched/clock.h>
 #include <linux/time64.h>
 
 #include <asm/ptrace.h>
 #include <asm/tsc.h>
 
 #include <corepmu/counter.h>
+#include <corepmu/limiter.h>
 #include <corepmu/overflow.h>
 #include <corepmu/pmu.h>
 #include <corepmu/precise.h>
@@ -24,6 +26,14 @@
 #include "pebs.h"
 #include "../msr.h"
 #include "../x86.h"
+
+/*
+ * An interrupt after at least this many counts of one event has left the CPU time for other work:
+ * the limiter does not count the interrupt. perf core alone limits the samples
+ * (perf_sample_event_took()), as with the built-in driver. Longer periods would not reduce the
+ * number of samples until the periods are too long for large PEBS.
+ */
+#define LONG_WAY	4096
 
 /*
  * Convert the record's time stamp to the sample clock. Return the time of the drain for a record
@@ -129,17 +139,11 @@ static __always_inline u64 account_reset(struct corepmu_cpu *cpuc, struct perf_e
 	return ended;
 }
 
-/**
- * x86_pebs_account() - update the events of all records, before perf core gets any sample
- * @cpuc: state of this CPU; the PMU is stopped
- * @at: first record
- * @end: end of the last record
- *
- * IRQs off, or NMI.
- *
- * Return: counters whose period has ended, a bit each
+/*
+ * Update the events of all records, before perf core gets any sample. The PMU is stopped. Return
+ * the counters with an ended period, a bit each.
  */
-u64 x86_pebs_account(struct corepmu_cpu *cpuc, const void *at, const void *end)
+static u64 account(struct corepmu_cpu *cpuc, const void *at, const void *end)
 {
 	struct x86_pebs *p = this_cpu_ptr(&x86_pebs);
 	u64 mine = x86_precise_counters(cpuc), overflowed, ended = 0, left;
@@ -214,7 +218,7 @@ static int emit_in_batch(struct corepmu_cpu *cpuc, struct perf_event *event,
 
 /*
  * Emit the records of the only counter that has any, in batches, except the last record of an
- * interrupt. Room in the ring buffer is reserved for the records that x86_pebs_account() has
+ * interrupt. Room in the ring buffer is reserved for the records that account() has
  * counted. All of them are written: the records do not change, and nothing runs in between that
  * could remove the event.
  */
@@ -254,20 +258,13 @@ static noinline void emit_batches(struct corepmu_cpu *cpuc, const void *at, cons
 	}
 }
 
-/**
- * x86_pebs_emit_single() - emit a sample if the buffer has one record, of one counter
- * @cpuc: state of this CPU; the PMU is stopped, and no counter reloads in hardware
- * @at: first record
- * @end: end of the last record
- * @regs: registers at the interrupt, or a substitute
- *
- * This is the usual case without large PEBS. IRQs off, or NMI.
- *
- * Return: false if there are more records or counters, or the record is invalid: the caller must
- * call x86_pebs_account() and x86_pebs_emit()
+/*
+ * Emit a sample if the buffer has one record, of one counter: the usual case without large PEBS.
+ * The PMU is stopped, and no counter reloads in hardware. Return false if there are more records or
+ * counters, or if the record is invalid.
  */
-bool x86_pebs_emit_single(struct corepmu_cpu *cpuc, const void *at, const void *end,
-			  struct pt_regs *regs)
+static bool emit_single(struct corepmu_cpu *cpuc, const void *at, const void *end,
+			struct pt_regs *regs)
 {
 	struct x86_pebs_sample *sample = &this_cpu_read(x86_pebs.scratch)->sample;
 	struct x86_pebs_record *record = &sample->record;
@@ -292,19 +289,12 @@ bool x86_pebs_emit_single(struct corepmu_cpu *cpuc, const void *at, const void *
 	return true;
 }
 
-/**
- * x86_pebs_emit() - emit a sample for each record
- * @cpuc: state of this CPU; the PMU is stopped
- * @at: first record
- * @end: end of the last record
- * @ended: return value of x86_pebs_account()
- * @regs: registers at the interrupt, or a substitute
- * @interrupt: the drain was caused by an overflow interrupt
- *
- * IRQs off, or NMI.
+/*
+ * Emit a sample for each record. The PMU is stopped. @ended: return value of account(); @interrupt:
+ * the drain was caused by an overflow interrupt.
  */
-void x86_pebs_emit(struct corepmu_cpu *cpuc, const void *at, const void *end, u64 ended,
-		   struct pt_regs *regs, bool interrupt)
+static void emit_records(struct corepmu_cpu *cpuc, const void *at, const void *end, u64 ended,
+			 struct pt_regs *regs, bool interrupt)
 {
 	unsigned int format = to_x86(cpuc->pmu)->pebs_format;
 	struct x86_pebs *p = this_cpu_ptr(&x86_pebs);
@@ -340,4 +330,172 @@ void x86_pebs_emit(struct corepmu_cpu *cpuc, const void *at, const void *end, u6
 		}
 		at += record->size;
 	}
+}
+
+static __always_inline const void *first_record(const struct x86_ds *ds)
+{
+	return (const void *)(unsigned long)ds->base;
+}
+
+static __always_inline const void *end_of_records(const struct x86_ds *ds)
+{
+	return (const void *)(unsigned long)min(ds->index, ds->base + X86_PEBS_BUFFER_SIZE);
+}
+
+/* Update all events, then emit the samples of all records. */
+static noinline void drain_many(struct corepmu_cpu *cpuc, const struct x86_ds *ds,
+				struct pt_regs *regs, bool interrupt)
+{
+	const void *base = first_record(ds), *end = end_of_records(ds);
+	struct x86_pebs *p = this_cpu_ptr(&x86_pebs);
+	u64 ended;
+
+	if (p->hw_reload) {
+		p->now = local_clock();
+		p->now_tsc = rdtsc();
+	}
+	if (unlikely(p->counters.members))
+		x86_pebs_counters_begin(cpuc);
+	ended = account(cpuc, base, end);
+	emit_records(cpuc, base, end, ended, regs, interrupt);
+	if (unlikely(p->counters.drained))
+		x86_pebs_counters_end(cpuc);
+}
+
+/*
+ * Perf core stopped an event during the drain, and the stop left the event's ended period to the
+ * drain. If the buffer had no record of the event, set the event to overflow with its first count
+ * after its next start.
+ */
+static noinline void postpone_stopped(struct corepmu_cpu *cpuc)
+{
+	u64 left;
+
+	for (left = x86_precise_counters(cpuc); left; left &= left - 1) {
+		struct hw_perf_event *hwc = &cpuc->events[__ffs64(left)]->hw;
+
+		if ((hwc->state & PERF_HES_STOPPED) && local64_read(&hwc->period_left) <= 0)
+			corepmu_counter_postpone(hwc);
+	}
+}
+
+static bool drain(struct corepmu_cpu *cpuc, struct pt_regs *regs, bool interrupt)
+{
+	struct x86_pebs *p = this_cpu_ptr(&x86_pebs);
+	struct x86_ds *ds = x86_ds_this();
+	bool resume = cpuc->running;
+
+	if (!ds)
+		return false;
+	if (p->busy) {
+		p->refused = true;
+		return false;
+	}
+
+	/*
+	 * An NMI between the two writes drains the buffer itself. The bits that this NMI sets in
+	 * overtaken do no harm.
+	 */
+	p->overtaken = 0;
+	barrier();
+	p->busy = true;
+	barrier();
+	/* Rarely true: perf core has usually stopped the PMU before it stops an event. */
+	if (unlikely(resume))
+		corepmu_stop_cpu(cpuc);
+	if (x86_pebs_is_arch(cpuc))
+		x86_pebs_arch_fetch(ds);
+	if (ds->base < ds->index || p->hw_reload) {
+		if (p->hw_reload || p->counters.members ||
+		    !emit_single(cpuc, first_record(ds), end_of_records(ds), regs))
+			drain_many(cpuc, ds, regs, interrupt);
+		ds->index = ds->base;
+		if (x86_pebs_is_arch(cpuc))
+			x86_pebs_arch_rewind();
+		if (interrupt && p->hw_reload && p->max_pending >= LONG_WAY)
+			corepmu_limiter_exclude_irq(cpuc);
+	}
+	barrier();
+	p->busy = false;
+	barrier();
+	if (unlikely(p->refused)) {
+		p->refused = false;
+		postpone_stopped(cpuc);
+	}
+	if (unlikely(resume))
+		corepmu_start_cpu(cpuc);
+
+	return true;
+}
+
+/**
+ * x86_pebs_drain() - emit samples of all records in the buffer: the precise backend's drain()
+ * @cpuc: state of this CPU
+ * @regs: registers that samples show where a record has none, or NULL
+ *
+ * IRQs off, or NMI.
+ *
+ * Return: false if a drain is running on this CPU, or if the CPU has no buffer
+ */
+bool x86_pebs_drain(struct corepmu_cpu *cpuc, struct pt_regs *regs)
+{
+	/* Registers of the kernel with sp 0, for callers without registers. Nothing writes no_regs. */
+	static struct pt_regs no_regs;
+
+	return drain(cpuc, regs ?: &no_regs, false);
+}
+
+/**
+ * x86_pebs_update() - update an event whose counter the CPU reloads in hardware
+ * @cpuc: state of this CPU
+ * @event: event that is placed on a counter
+ *
+ * The number of records tells how often the CPU has reloaded the counter, so the function drains
+ * the buffer. IRQs off, or NMI.
+ *
+ * Return: true if the event is up to date. False if the CPU does not reload its counter, and the
+ * caller must update the event. This includes an event that allows large PEBS while another event
+ * uses ACR: then each record raises a PMI
+ */
+bool x86_pebs_update(struct corepmu_cpu *cpuc, const struct perf_event *event)
+{
+	if (!this_cpu_read(x86_pebs.hw_reload) || !this_cpu_read(x86_pebs.reload[event->hw.idx]))
+		return false;
+	if (!x86_pebs_drain(cpuc, cpuc->regs))
+		this_cpu_or(x86_pebs.overtaken, BIT_ULL(event->hw.idx));
+
+	return true;
+}
+
+/**
+ * x86_pebs_drain_recorded() - drain the buffer if its records have counter values
+ * @cpuc: state of this CPU
+ *
+ * A record has the values of other events' counters. The driver must show these values in the
+ * sample before the counters' events are updated, moved or removed. IRQs off, or NMI.
+ */
+void x86_pebs_drain_recorded(struct corepmu_cpu *cpuc)
+{
+	if (this_cpu_read(x86_pebs.counters.members))
+		x86_pebs_drain(cpuc, cpuc->regs);
+}
+
+/**
+ * x86_pebs_overflow() - drain the buffer if the overflow status reports records
+ * @cpuc: state of this CPU
+ * @overflowed: bits of the overflow status, acknowledged
+ *
+ * From the overflow interrupt.
+ *
+ * Return: @overflowed without the PEBS bit and the bits of precise counters
+ */
+u64 x86_pebs_overflow(struct corepmu_cpu *cpuc, u64 overflowed)
+{
+	u64 ds_bit = to_x86(cpuc->pmu)->ds_bit;
+
+	if ((overflowed & ds_bit) && drain(cpuc, cpuc->regs, true))
+		cpuc->overflow_handled++;
+	overflowed &= ~ds_bit;
+
+	return overflowed ? overflowed & ~x86_precise_counters(cpuc) : 0;
 }

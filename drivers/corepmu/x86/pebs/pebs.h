@@ -17,6 +17,7 @@
 #include "ds.h"
 #include "precise.h"
 #include "record.h"
+#include "../x86.h"
 
 struct x86_desc;
 
@@ -160,6 +161,11 @@ struct x86_pebs {
 
 DECLARE_PER_CPU(struct x86_pebs, x86_pebs);
 
+static inline bool x86_pebs_is_arch(const struct corepmu_cpu *cpuc)
+{
+	return to_x86(cpuc->pmu)->pebs_format == PEBS_FORMAT_ARCH;
+}
+
 static inline bool x86_pebs_is_precise(const struct perf_event *event)
 {
 	return event && (event->hw.flags & COREPMU_EVENT_PRECISE);
@@ -169,11 +175,7 @@ static inline bool x86_pebs_is_precise(const struct perf_event *event)
 extern const struct corepmu_precise_backend x86_pebs_backend;
 
 /* drain.c */
-u64 x86_pebs_account(struct corepmu_cpu *cpuc, const void *at, const void *end);
-bool x86_pebs_emit_single(struct corepmu_cpu *cpuc, const void *at, const void *end,
-			  struct pt_regs *regs);
-void x86_pebs_emit(struct corepmu_cpu *cpuc, const void *at, const void *end, u64 ended,
-		   struct pt_regs *regs, bool interrupt);
+bool x86_pebs_drain(struct corepmu_cpu *cpuc, struct pt_regs *regs);
 
 /* counters.c */
 bool x86_pebs_counters_wanted(const struct perf_event *event);
