@@ -334,55 +334,67 @@ static __always_inline u64 read_plain(struct corepmu_cpu *cpuc, struct hw_perf_e
 	return x86_rdpmc(x86_rdpmc_counter(hwc->idx));
 }
 
+#define NOT_PLAIN	(COREPMU_EVENT_TOPDOWN | COREPMU_EVENT_LARGE | COREPMU_EVENT_PAIR |	\
+			 COREPMU_EVENT_ACR | EVENT_RECORDED)
+
+/* Check whether the value of one counter is all that an update needs. */
 static bool is_plain(const struct hw_perf_event *hwc)
 {
-	return likely(!(hwc->flags & (COREPMU_EVENT_TOPDOWN | COREPMU_EVENT_LARGE |
-				      COREPMU_EVENT_PAIR | COREPMU_EVENT_ACR |
-				      EVENT_RECORDED)));
+	return likely(!(hwc->flags & NOT_PLAIN));
 }
 
-/* A PEBS record may have set the counter of a precise event back. */
+/* The same without precise events: a PEBS record may have set such an event's counter back. */
 static bool is_read_plainly(const struct hw_perf_event *hwc)
 {
-	return is_plain(hwc) && likely(!(hwc->flags & COREPMU_EVENT_PRECISE));
+	return likely(!(hwc->flags & (NOT_PLAIN | COREPMU_EVENT_PRECISE)));
 }
 
-static noinline void update_otherwise(struct corepmu_cpu *cpuc, struct perf_event *event,
-				      bool nmi_safe)
+/*
+ * Update a precise event without a feature of NOT_PLAIN. While CPU A stops the event, a late NMI
+ * may drain the event's record: CPU A marks the event as stopped only after the update. Without a
+ * safe update CPU A would add the NMI's counts again.
+ */
+static noinline void update_precise(struct corepmu_cpu *cpuc, struct perf_event *event)
 {
+	/* The event has been read between its overflow and its record. */
+	if (unlikely(local64_read(&event->hw.prev_count) > 0))
+		x86_pebs_follow_reset(cpuc, event);
+	corepmu_count_event_nmi_safe(cpuc, event, read_plain);
+}
+
+/* Update an event with a feature of NOT_PLAIN, which may also be precise. */
+static noinline void update_otherwise(struct corepmu_cpu *cpuc, struct perf_event *event)
+{
+	unsigned int flags = event->hw.flags;
+
 	/*
 	 * Drain the records first: they may have this counter's value. A precise event needs no
 	 * drain here: its own record has the count.
 	 */
-	if ((event->hw.flags & (EVENT_RECORDED | COREPMU_EVENT_PRECISE)) == EVENT_RECORDED)
+	if ((flags & (EVENT_RECORDED | COREPMU_EVENT_PRECISE)) == EVENT_RECORDED)
 		x86_pebs_drain_recorded(cpuc);
-	if (event->hw.flags & COREPMU_EVENT_PRECISE) {
-		if ((event->hw.flags & (COREPMU_EVENT_LARGE | COREPMU_EVENT_ACR)) &&
+	if (flags & COREPMU_EVENT_PRECISE) {
+		if ((flags & (COREPMU_EVENT_LARGE | COREPMU_EVENT_ACR)) &&
 		    x86_pebs_update(cpuc, event))
 			return;
 		x86_pebs_follow_reset(cpuc, event);
 	}
-	if ((event->hw.flags & COREPMU_EVENT_TOPDOWN) && x86_topdown_update(cpuc, event))
+	if ((flags & COREPMU_EVENT_TOPDOWN) && x86_topdown_update(cpuc, event))
 		return;
-	if (event->hw.flags & COREPMU_EVENT_ACR)
+	if (flags & COREPMU_EVENT_ACR)
 		x86_acr_update(cpuc, event, x86_read);
-	else if (nmi_safe)
-		corepmu_count_event_nmi_safe(cpuc, event, x86_read);
 	else
-		corepmu_count_event(cpuc, event, x86_read);
+		corepmu_count_event_nmi_safe(cpuc, event, x86_read);
 }
 
-/*
- * CPU A stops a precise event and reads its counter. A late NMI then drains the event's record,
- * since the event is not yet marked as stopped. Without a safe update CPU A adds the NMI's counts
- * again.
- */
 static void x86_update(struct corepmu_cpu *cpuc, struct perf_event *event)
 {
 	if (is_read_plainly(&event->hw))
 		corepmu_count_event(cpuc, event, read_plain);
+	else if (is_plain(&event->hw))
+		update_precise(cpuc, event);
 	else
-		update_otherwise(cpuc, event, event->hw.flags & COREPMU_EVENT_PRECISE);
+		update_otherwise(cpuc, event);
 }
 
 /*
@@ -399,7 +411,7 @@ static noinline void read_recorded(struct corepmu_cpu *cpuc, struct perf_event *
 		return;
 	running = corepmu_pause_cpu(cpuc);
 	x86_pebs_drain_recorded(cpuc);
-	update_otherwise(cpuc, event, true);
+	update_otherwise(cpuc, event);
 	corepmu_resume_cpu(cpuc, running);
 }
 
@@ -407,10 +419,12 @@ static void x86_update_nmi_safe(struct corepmu_cpu *cpuc, struct perf_event *eve
 {
 	if (is_read_plainly(&event->hw))
 		corepmu_count_event_nmi_safe(cpuc, event, read_plain);
+	else if (is_plain(&event->hw))
+		update_precise(cpuc, event);
 	else if (event->hw.flags & EVENT_RECORDED)
 		read_recorded(cpuc, event);
 	else
-		update_otherwise(cpuc, event, true);
+		update_otherwise(cpuc, event);
 }
 
 static __always_inline u32 value_msr(const struct x86_desc *desc, int idx)
