@@ -16,6 +16,7 @@
 #include <corepmu/ksyms.h>
 #include <corepmu/module.h>
 
+#include "btf.h"
 #include "msr.h"
 #include "x86.h"
 

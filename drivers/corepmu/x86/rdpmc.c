@@ -37,6 +37,7 @@
 #include <corepmu/pmu.h>
 #include <corepmu/rdpmc.h>
 
+#include "btf.h"
 #include "msr.h"
 #include "x86.h"
 

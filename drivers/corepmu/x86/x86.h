@@ -216,13 +216,6 @@ void x86_irq_disable(struct corepmu_cpu *cpuc);
 /* Advice in messages: how to free the counters that another user holds */
 #define X86_REMEDY "end all programs that use perf, and write 0 to /proc/sys/kernel/nmi_watchdog"
 
-/* btf.c */
-bool x86_is_read_only(unsigned long addr);
-void *x86_pmu_member(const char *name, size_t size);
-
-/* cntval-bits.c */
-int *x86_find_cntval_bits(void);
-
 /* rdpmc.c */
 extern const struct attribute_group x86_rdpmc_group;
 void x86_rdpmc_init(struct x86_desc *desc);

@@ -33,6 +33,7 @@
 #include <corepmu/module.h>
 #include <corepmu/pmu.h>
 
+#include "../btf.h"
 #include "../intel/intel.h"
 #include "../msr.h"
 #include "../x86.h"
