@@ -135,12 +135,18 @@ static inline void corepmu_event_demand(struct corepmu *pmu, struct perf_event *
 	};
 }
 
+/* Check whether an event on counter @idx occupies a pair of counters. */
+static inline bool corepmu_is_paired(const struct corepmu *pmu, const struct hw_perf_event *hwc,
+				     int idx)
+{
+	return (hwc->flags & COREPMU_EVENT_PAIR) && (pmu->pair_counters & BIT_ULL(idx));
+}
+
 /* Check whether the event is placed on a pair of counters. */
-static inline bool corepmu_event_is_paired(struct corepmu *pmu,
+static inline bool corepmu_event_is_paired(const struct corepmu *pmu,
 					   const struct hw_perf_event *hwc)
 {
-	return (hwc->flags & COREPMU_EVENT_PAIR) &&
-	       (pmu->pair_counters & BIT_ULL(hwc->idx));
+	return corepmu_is_paired(pmu, hwc, hwc->idx);
 }
 
 /* Check whether overflows interrupt: with sampling=0 they do not. */

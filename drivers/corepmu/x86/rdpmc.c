@@ -192,9 +192,8 @@ int x86_event_idx(struct perf_event *event)
 	const struct corepmu *pmu = to_corepmu(event->pmu);
 	int idx = READ_ONCE(event->hw.idx);
 
-	if (idx < 0 || !corepmu_event_may_be_read(event) || pmu->width[idx] != page_width)
-		return 0;
-	if ((event->hw.flags & COREPMU_EVENT_PAIR) && (pmu->pair_counters & BIT_ULL(idx)))
+	if (idx < 0 || !corepmu_event_may_be_read(event) || pmu->width[idx] != page_width ||
+	    corepmu_is_paired(pmu, &event->hw, idx))
 		return 0;
 
 	return x86_rdpmc_index(idx) + 1;
