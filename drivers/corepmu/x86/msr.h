@@ -15,6 +15,9 @@
 
 #include "access.h"
 
+/* Impossible value of a register: the driver does not know what the register has. */
+#define MSR_UNKNOWN		(~0ULL)
+
 /* IA32_PERFEVTSELx and PERF_CTLx */
 #define EVNTSEL_EVENT		GENMASK_ULL(7, 0)
 #define EVNTSEL_UMASK		GENMASK_ULL(15, 8)
@@ -146,6 +149,7 @@
 #define MSR_PMC_FX0_CFG_B	0x1982
 #define MSR_PMC_GP0_CFG_C	0x1903
 #define MSR_PMC_FX0_CFG_C	0x1983
+#define CFG_C_RELOAD		GENMASK_ULL(31, 0)
 #define PMC_CFG_STEP		4
 
 /*

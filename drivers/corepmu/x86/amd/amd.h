@@ -14,6 +14,13 @@
 
 struct x86_desc;
 
+/* CPUID Fn8000_0022 */
+#define CPUID_PERFMON		0x80000022
+#define EAX_PERFMON_V2		BIT(0)
+
+/* Since K7 */
+#define EVENT_CYCLES_NOT_HALTED	0x0076
+
 /* Check whether counter @idx, which has or had an event, is the even one of two merged counters. */
 static inline bool amd_is_merged(const struct corepmu_cpu *cpuc, int idx)
 {

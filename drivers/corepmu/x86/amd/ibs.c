@@ -23,8 +23,7 @@
 /* IBS samples the tagged instruction, but cannot always report its address: precise_ip 2, not 3 */
 #define IBS_MAX_PRECISE	2
 
-/* AMD PPR for family 19h, Core::X86::Msr::PERF_CTL; IBS op can sample both. */
-#define AMD_EVENT_CYCLES	0x76
+/* AMD PPR for family 19h, Core::X86::Msr::PERF_CTL */
 #define EVENT_MICRO_OPS		0xc1
 
 /* AMD APM volume 2, "IBS Execution Control Register": count micro-ops instead of cycles */
@@ -41,7 +40,7 @@ static s64 ibs_config(const struct perf_event_attr *attr)
 	}
 
 	switch (attr->config) {
-	case AMD_EVENT_CYCLES:
+	case EVENT_CYCLES_NOT_HALTED:
 		return 0;
 	case EVENT_MICRO_OPS:
 		return IBS_OP_CTL_CNT_CTL;

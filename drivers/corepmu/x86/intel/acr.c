@@ -42,13 +42,9 @@
 
 /* A reload value has 31 bits; all bits above are 1. */
 #define MAX_RELOAD		BIT_ULL(31)
-#define CFG_C_RELOAD		GENMASK_ULL(31, 0)
-
-/* The driver does not know the register's value. */
-#define UNKNOWN			(~0ULL)
 
 /**
- * struct x86_acr - values of a CPU's ACR registers, or UNKNOWN
+ * struct x86_acr - values of a CPU's ACR registers, or MSR_UNKNOWN
  * @cfg_b: IA32_PMC_GPn_CFG_B and IA32_PMC_FXm_CFG_B of each counter
  * @cfg_c: IA32_PMC_GPn_CFG_C and IA32_PMC_FXm_CFG_C of each counter; architectural PEBS uses them
  *	too
@@ -107,7 +103,7 @@ void x86_set_cfg_c(int idx, u64 value)
  */
 void x86_forget_cfg_c(int idx)
 {
-	this_cpu_write(acr_regs.cfg_c[idx], UNKNOWN);
+	this_cpu_write(acr_regs.cfg_c[idx], MSR_UNKNOWN);
 }
 
 static void set_cfg_b(int idx, u64 value)
@@ -435,7 +431,7 @@ static void acr_forget(struct corepmu_cpu *cpuc)
 		int idx = __ffs64(left);
 
 		x86_forget_cfg_c(idx);
-		r->cfg_b[idx] = UNKNOWN;
+		r->cfg_b[idx] = MSR_UNKNOWN;
 	}
 }
 

@@ -77,6 +77,8 @@ enum intel_uarch_id {
 #define EVENT_LLC_MISSES	0x412e
 #define EVENT_BRANCHES		0x00c4
 #define EVENT_BRANCH_MISSES	0x00c5
+/* INST_RETIRED.PREC_DIST */
+#define EVENT_PREC_DIST		0x01c0
 /* The kernel's pseudo-encodings: reference cycles on fixed counter 2, slots on fixed counter 3 */
 #define EVENT_REF_CYCLES	0x0300
 #define EVENT_SLOTS		0x0400

@@ -514,12 +514,11 @@ bool intel_has_tsx_events(const struct intel_uarch *uarch)
 /*
  * Minimum distance of a counter from its overflow: nhm_limit_period(), hsw_limit_period() and
  * bdw_limit_period() in arch/x86/events/intel/core.c; x86_perf_event_set_period() for all other
- * CPUs. 0x01c0 is INST_RETIRED.PREC_DIST; its errata HSW11 and BDM11 are about PEBS.
+ * CPUs. The errata HSW11 and BDM11 of INST_RETIRED.PREC_DIST are about PEBS.
  */
 #define MIN_LEFT		2
 #define MIN_LEFT_32		32
 #define MIN_PERIOD_PREC_DIST	128
-#define EVENT_PREC_DIST		0x01c0
 
 /**
  * intel_min_left() - return the minimum distance of a counter from its overflow

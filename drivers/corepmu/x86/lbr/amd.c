@@ -18,18 +18,15 @@
 #include <corepmu/pmu.h>
 
 #include "lbr.h"
+#include "../amd/amd.h"
 #include "../kvm/kvm.h"
 #include "../msr.h"
 #include "../x86.h"
 
 /* CPUID Fn8000_0022 */
-#define CPUID_PERFMON		0x80000022
-#define EAX_PERFMON_V2		BIT(0)
 #define EAX_LBR_V2		BIT(1)
 #define EAX_LBR_FREEZE		BIT(2)
 #define EBX_NR_RECORDS		GENMASK(9, 4)
-
-#define DEBUGCTL_FREEZE_LBR	((u64)DEBUGCTLMSR_FREEZE_LBRS_ON_PMI)
 
 /* The hardware can freeze the records at an overflow. */
 static bool can_freeze;

@@ -82,9 +82,6 @@ u64 x86_precise_counters(const struct corepmu_cpu *cpuc)
 	return corepmu_uses(cpuc, COREPMU_FEATURE_PRECISE) ? precise_of(cpuc, cpuc->used) : 0;
 }
 
-/* Impossible value for a register: the driver does not know what the register has. */
-#define UNKNOWN		(~0ULL)
-
 /*
  * Other software may have written the PEBS registers. Mark the values of the registers as unknown,
  * so that the next start of the PMU writes them, and write the buffer's address again. Records of
@@ -97,7 +94,7 @@ static void pebs_forget(struct corepmu_cpu *cpuc)
 	u64 left;
 
 	p->threshold = 0;
-	p->programmed = UNKNOWN;
+	p->programmed = MSR_UNKNOWN;
 	left = to_desc(cpuc)->pebs_counters | to_desc(cpuc)->pebs_recorded;
 	if (!x86_pebs_is_arch(cpuc))
 		left = 0;

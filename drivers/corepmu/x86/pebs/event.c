@@ -26,8 +26,6 @@
 #include "../msr.h"
 #include "../x86.h"
 
-#define EVENT_CYCLES		0x003c
-#define EVENT_PREC_DIST		0x01c0
 /* OCR.*, off-core responses */
 #define EVENT_OCR_0		0x012a
 #define EVENT_OCR_1		0x012b
@@ -73,7 +71,7 @@ static u16 code_of(u64 config)
 u64 x86_pebs_config(const struct x86_desc *desc, const struct perf_event_attr *attr, u64 config)
 {
 	if (!attr->precise_ip || desc->pebs_all || uarch_of(desc) != UARCH_SKYLAKE ||
-	    config != EVENT_CYCLES)
+	    config != EVENT_CORE_CYCLES)
 		return config;
 
 	if (attr->precise_ip == MOST_PRECISE)

@@ -43,7 +43,6 @@
 #define INDEX_UNIT_SHIFT	4
 
 /* IA32_PMC_GPn_CFG_C */
-#define CFG_C_RELOAD		GENMASK_ULL(31, 0)
 #define CFG_C_GROUPS_SHIFT	32
 #define CFG_C_EN		BIT_ULL(63)
 
