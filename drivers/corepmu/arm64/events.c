@@ -50,31 +50,20 @@ static const u16 hardware_map[PERF_COUNT_HW_MAX] = {
 	[PERF_COUNT_HW_REF_CPU_CYCLES]		= NO_CODE,
 };
 
-/* pmuv3_map_hardware(), inline in pmuv3_encode(): a call costs 14 instructions. */
-static __always_inline int map_hardware(const struct pmuv3 *pmuv3, u64 config)
-{
-	unsigned int event;
-
-	if (config >= ARRAY_SIZE(hardware_map))
-		return -EINVAL;
-
-	event = hardware_map[config];
-	if (event == PMUV3_EVENT_BR_RETIRED && !pmuv3_has_event(pmuv3, event))
-		event = PMUV3_EVENT_PC_WRITE_RETIRED;
-
-	return pmuv3_has_event(pmuv3, event) ? event : -ENOENT;
-}
-
 /**
- * pmuv3_map_hardware() - map a PERF_TYPE_HARDWARE config to an event number
- * @pmuv3: the PMU
- * @config: PERF_COUNT_HW_*
- *
- * Return: the event number; -EINVAL for an unknown config, -ENOENT if the CPU lacks the event
+ * pmuv3_describe_hardware() - set pmuv3->hardware
+ * @pmuv3: the PMU, with its pmceid
  */
-int pmuv3_map_hardware(const struct pmuv3 *pmuv3, u64 config)
+void __corepmu_init pmuv3_describe_hardware(struct pmuv3 *pmuv3)
 {
-	return map_hardware(pmuv3, config);
+	unsigned int config, event;
+
+	for (config = 0; config < PERF_COUNT_HW_MAX; config++) {
+		event = hardware_map[config];
+		if (event == PMUV3_EVENT_BR_RETIRED && !pmuv3_has_event(pmuv3, event))
+			event = PMUV3_EVENT_PC_WRITE_RETIRED;
+		pmuv3->hardware[config] = pmuv3_has_event(pmuv3, event) ? event : -ENOENT;
+	}
 }
 
 /* Encoding of perf_event_attr */
@@ -150,7 +139,13 @@ static int encode_threshold(struct pmuv3 *pmuv3, const struct perf_event_attr *a
 	return 0;
 }
 
-/* Return the event number, or a negative errno. */
+/*
+ * Return the event number, or a negative errno.
+ *
+ * Generic events may have any config1 to config3: config1 and config2 share memory with a
+ * breakpoint's address and length, where programs leave arbitrary values. Like the built-in driver,
+ * corepmu then uses only the bits of config1 that format/ names.
+ */
 static int encode_event(struct corepmu *pmu, const struct perf_event_attr *attr)
 {
 	u64 generic = attr->config & PERF_HW_EVENT_MASK;
@@ -159,7 +154,8 @@ static int encode_event(struct corepmu *pmu, const struct perf_event_attr *attr)
 	/* With standin=1 this PMU's own type may be one of the generic types. */
 	if (attr->type != pmu->perf_pmu.type) {
 		if (attr->type == PERF_TYPE_HARDWARE)
-			return map_hardware(to_pmuv3(pmu), generic);
+			return generic < PERF_COUNT_HW_MAX ? to_pmuv3(pmu)->hardware[generic] :
+							     -EINVAL;
 		if (attr->type == PERF_TYPE_HW_CACHE)
 			return pmuv3_map_cache(to_pmuv3(pmu), generic);
 	}
@@ -172,6 +168,11 @@ static int encode_event(struct corepmu *pmu, const struct perf_event_attr *attr)
 	if (number == PMUV3_EVENT_CHAIN)
 		return corepmu_refuse(-EINVAL,
 				      "event 0x1e (CHAIN) counts nothing: use long=1 for 64 bits");
+	if (((attr->config1 & ~CONFIG1_KNOWN) | attr->config2 | compat_attr_more_config(attr)) &&
+	    !pmuv3_lenient)
+		return corepmu_refuse(-EINVAL,
+				      "config1 %#llx, config2 %#llx: config1, config2 or config3 has bits that format/ does not name; lenient=1 ignores them",
+				      attr->config1, attr->config2);
 
 	return number;
 }
@@ -207,19 +208,6 @@ static u64 choose_counters(struct corepmu *pmu, struct hw_perf_event *hwc, bool 
 	}
 
 	return pmu->counters & GENMASK_ULL(PMUV3_MAX_EVENT_COUNTERS - 1, 0);
-}
-
-/*
- * Check for bits that no file of format/ names. Generic events pass: config1 and config2 share
- * memory with a breakpoint's address and length, where programs leave arbitrary values. Like the
- * built-in driver, corepmu then uses only the named bits of config1.
- */
-static bool has_unknown_bits(const struct perf_event_attr *attr)
-{
-	if (!((attr->config1 & ~CONFIG1_KNOWN) | attr->config2 | compat_attr_more_config(attr)))
-		return false;
-
-	return attr->type != PERF_TYPE_HARDWARE && attr->type != PERF_TYPE_HW_CACHE;
 }
 
 /*
@@ -290,11 +278,6 @@ int pmuv3_encode(struct corepmu *pmu, struct perf_event *event)
 	number = encode_event(pmu, attr);
 	if (number < 0)
 		return number;
-
-	if (has_unknown_bits(attr) && !pmuv3_lenient)
-		return corepmu_refuse(-EINVAL,
-				      "config1 %#llx, config2 %#llx: config1, config2 or config3 has bits that format/ does not name; lenient=1 ignores them",
-				      attr->config1, attr->config2);
 
 	if (is_sampling_event(event) && !corepmu_has_interrupt(pmu))
 		return corepmu_refuse(-EOPNOTSUPP,

@@ -79,6 +79,7 @@ struct pmuv3_of_type {
  * @pmmir: PMMIR_EL1, 0 before PMUv3p4
  * @pmceid: PMCEID1_EL0 and PMCEID0_EL0 as sets of event numbers: [0] 0x0000-0x003f,
  *	[1] 0x4000-0x403f
+ * @hardware: event number for each PERF_COUNT_HW_*, -ENOENT if the CPU lacks the event
  */
 struct pmuv3 {
 	struct corepmu	*pmu;
@@ -95,6 +96,7 @@ struct pmuv3 {
 	u64		pmcr;
 	u64		pmmir;
 	u64		pmceid[2];
+	s16		hardware[PERF_COUNT_HW_MAX];
 };
 
 static inline struct pmuv3 *to_pmuv3(struct corepmu *pmu)
@@ -140,7 +142,7 @@ const struct pmuv3_of_type *pmuv3_of_type(const struct device_node *np);
 /* events.c */
 extern bool pmuv3_lenient;
 int pmuv3_encode(struct corepmu *pmu, struct perf_event *event);
-int pmuv3_map_hardware(const struct pmuv3 *pmuv3, u64 config);
+void pmuv3_describe_hardware(struct pmuv3 *pmuv3);
 unsigned int pmuv3_threshold_max(const struct pmuv3 *pmuv3);
 
 /* cache.c */

@@ -102,6 +102,7 @@ int __corepmu_init pmuv3_describe(struct pmuv3 *pmuv3)
 	ceid1 = pmuv3_read_pmceid1();
 	pmuv3->pmceid[0] = lower_32_bits(ceid0) | (u64)lower_32_bits(ceid1) << 32;
 	pmuv3->pmceid[1] = upper_32_bits(ceid0) | (u64)upper_32_bits(ceid1) << 32;
+	pmuv3_describe_hardware(pmuv3);
 
 	if (pmuv3->pmuver >= PMUVER_V3P4)
 		pmuv3->pmmir = pmuv3_read_pmmir();
