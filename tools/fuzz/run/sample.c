@@ -19,8 +19,15 @@
 #define BRANCH_FLAGS		(0xfULL | ~0xfffffULL)
 #define BRANCH_WORDS		3
 #define CHAIN_WORDS		2
-/* XMM registers have values of functions that ran before. */
+/*
+ * XMM registers have values of functions that ran before. On arm64 x7 may have a random value, which
+ * libc draws for each process.
+ */
+#ifdef __aarch64__
+#define STEADY_REGS		0xffffff7fULL
+#else
 #define STEADY_REGS		0xffffffffULL
+#endif
 #define FNV_PRIME		0x01000193
 
 /**
