@@ -152,14 +152,17 @@ static inline bool compat_sched_task_is_called(const struct pmu *pmu)
  * Perf core notifies a PMU of every task switch on a CPU where perf_sched_cb_inc() was called.
  * Before 7.3 perf core gives no notice if the task has events of other PMUs only
  * (perf_pmu_sched_task() in kernel/events/core.c). No header shows the change ("perf/core: Run
- * sched_task() for PMUs with only CPU-wide events"): the version decides. Linux 6.12.112 and later
- * 6.12 have the change as a backport.
+ * sched_task() for PMUs with only CPU-wide events"): the version decides. 6.12.112 has the change
+ * as a backport.
  */
 #ifdef COREPMU_KUNIT
 extern bool testbed_every_switch;
 #define COMPAT_NOTIFIES_EVERY_SWITCH	testbed_every_switch
 #else
-#define COMPAT_NOTIFIES_EVERY_SWITCH	(LINUX_VERSION_CODE >= KERNEL_VERSION(7, 3, 0))
+#define COMPAT_NOTIFIES_EVERY_SWITCH						\
+	(LINUX_VERSION_CODE >= KERNEL_VERSION(7, 3, 0) ||			\
+	 (LINUX_VERSION_CODE >= KERNEL_VERSION(6, 12, 112) &&			\
+	  LINUX_VERSION_CODE < KERNEL_VERSION(6, 13, 0)))
 #endif
 
 /*
