@@ -64,6 +64,11 @@ bool x86_extra_reg_has_omr(const struct x86_pmu_config *config)
 	return bits_of(config, X86_EXTRA_REG_OMR_0);
 }
 
+bool x86_extra_reg_has_snoop(const struct x86_pmu_config *config)
+{
+	return bits_of(config, X86_EXTRA_REG_SNOOP_0);
+}
+
 bool x86_extra_reg_has_frontend(const struct x86_pmu_config *config)
 {
 	return bits_of(config, X86_EXTRA_REG_FRONTEND);
@@ -97,6 +102,12 @@ bool x86_extra_reg_read_omr(struct x86_pmu *pmu, unsigned int i, uint64_t *value
 	return true;
 }
 
+bool x86_extra_reg_read_snoop(struct x86_pmu *pmu, unsigned int i, uint64_t *value)
+{
+	*value = pmu->extra_regs[X86_EXTRA_REG_SNOOP_0 + i];
+	return true;
+}
+
 bool x86_extra_reg_read_frontend(struct x86_pmu *pmu, unsigned int i, uint64_t *value)
 {
 	(void)i;
@@ -119,6 +130,11 @@ bool x86_extra_reg_write_rsp_1(struct x86_pmu *pmu, unsigned int i, uint64_t val
 bool x86_extra_reg_write_omr(struct x86_pmu *pmu, unsigned int i, uint64_t value)
 {
 	return write(pmu, X86_EXTRA_REG_OMR_0 + i, value);
+}
+
+bool x86_extra_reg_write_snoop(struct x86_pmu *pmu, unsigned int i, uint64_t value)
+{
+	return write(pmu, X86_EXTRA_REG_SNOOP_0 + i, value);
 }
 
 bool x86_extra_reg_write_frontend(struct x86_pmu *pmu, unsigned int i, uint64_t value)
@@ -166,6 +182,13 @@ static void offcore(uint64_t value, uint64_t bits, bool omr, struct x86_pmu_even
 	}
 }
 
+/* Each bit adds to the count, and those of the lower half three times. */
+static void snoop(uint64_t value, struct x86_pmu_event *event)
+{
+	event->kind = X86_PMU_CALLS;
+	event->times = (uint8_t)(nr_bits(value) + 2 * nr_bits((uint32_t)value));
+}
+
 static void frontend(uint64_t value, struct x86_pmu_event *event)
 {
 	event->kind = X86_PMU_RETURNS;
@@ -202,6 +225,8 @@ bool x86_extra_reg_event(const struct x86_pmu *pmu, uint64_t select, bool *count
 		};
 		if (s->reg == X86_EXTRA_REG_FRONTEND)
 			frontend(value, &row.event);
+		else if (s->reg >= X86_EXTRA_REG_SNOOP_0)
+			snoop(value, &row.event);
 		else
 			offcore(value, s->bits, s->reg >= X86_EXTRA_REG_OMR_0, &row.event);
 		*counts = row.event.times && x86_pmu_event_select(&row, 1, select, event);

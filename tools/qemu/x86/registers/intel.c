@@ -401,6 +401,8 @@ static const struct x86_pmu_msr_row intel_msrs[] = {
 	  x86_acr_has_cfg_c, x86_pebs_read_gp_cfg_c, x86_pebs_write_gp_cfg_c },
 	{ "IA32_PMC_FX_CFG_C",           0x1983, 4, X86_PMU_BANK_FIXED, 16,
 	  x86_acr_has_cfg_c, x86_pebs_read_fx_cfg_c, x86_pebs_write_fx_cfg_c },
+	{ "MSR_SNOOP_RSP",               0x1328, 1, X86_PMU_BANK_ONE,  2,
+	  x86_extra_reg_has_snoop, x86_extra_reg_read_snoop, x86_extra_reg_write_snoop },
 	/* branch records before Nehalem: this PMU lacks them, accesses fault */
 	{ "MSR_LASTBRANCH_FROM_IP of Core", 0x040, 1, X86_PMU_BANK_LBR, 8,
 	  x86_lbr_has_info, NULL,                   NULL },

@@ -312,6 +312,8 @@ static const struct x86_pmu_event_row skymont_events[] = {
 static const struct x86_extra_reg_row skymont_extra_regs[] = {
 	EXTRA_REG(0xb7, 0x01, RSP_0, 0x800ff3ffffffffff),
 	EXTRA_REG(0xb7, 0x02, RSP_1, 0xff3ffffffffff),
+	EXTRA_REG(0x27, 0x01, SNOOP_0, 0xffffffffffffffff),
+	EXTRA_REG(0x27, 0x02, SNOOP_1, 0xffffffffffffffff),
 };
 
 /* intel_skt_event_constraints[] has only constraints for fixed-function counters, also 4 to 6. */
@@ -415,6 +417,8 @@ static const struct x86_extra_reg_row arctic_wolf_extra_regs[] = {
 	EXTRA_REG(0xb7, 0x02, OMR_1, 0xc0ffffffffffffff),
 	EXTRA_REG(0xb7, 0x04, OMR_2, 0xc0ffffffffffffff),
 	EXTRA_REG(0xb7, 0x08, OMR_3, 0xc0ffffffffffffff),
+	EXTRA_REG(0x27, 0x01, SNOOP_0, 0xffffffffffffffff),
+	EXTRA_REG(0x27, 0x02, SNOOP_1, 0xffffffffffffffff),
 };
 
 static const struct x86_uarch arctic_wolf = {

@@ -115,6 +115,16 @@ static void test_extra_reg(void)
 	EXPECT(!put(MSR_OMR, BIT(16)) && !put(MSR_OFFCORE_RSP_0, 0));
 	EXPECT(make_uarch(x86_uarch_find("nova-lake")->other));
 	EXPECT(second(0x1b7, MSR_OMR, OMR_ANY | 9) == SHARES && !put(MSR_OMR, BIT(56)));
+	EXPECT(second(0x227, MSR_SNOOP_RSP + 1, BIT(32)) == 5 * SHARES);
+
+	/* Snoop responses: the two unit masks have registers of their own, with 64 bits. */
+	EXPECT(make("sierra-forest"));
+	EXPECT(second(0x127, MSR_SNOOP_RSP, BIT(63) | 3) == 7 * 5 * SHARES);
+	EXPECT(second(0x227, MSR_SNOOP_RSP, BIT(5)) == 0);
+	EXPECT(second(0x227, MSR_SNOOP_RSP + 1, UINT64_MAX) == 128 * 5 * SHARES);
+	EXPECT(second(0x127, MSR_SNOOP_RSP, 0) == 0 && second(0x427, MSR_SNOOP_RSP, 1) == 0);
+	EXPECT(make("granite-rapids"));
+	EXPECT(!put(MSR_SNOOP_RSP, 0));
 
 	EXPECT(make("haswell"));
 	EXPECT(!put(MSR_PEBS_FRONTEND, 0) && put(MSR_OFFCORE_RSP_1, 0x3fffff8fff));

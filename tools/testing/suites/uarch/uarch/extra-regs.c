@@ -84,6 +84,21 @@ static const struct uarch_extra_reg lion_cove[] = {
 	  { { 0x40ad, UNKNOWN_BRANCH }, { 0x4c2, MS } } },
 };
 
+#define SNOOP_LOW		0x3	/* any bits: perf's event lists have no values */
+#define SNOOP_BOTH		0x8000000000000001
+
+static const struct uarch_extra_reg crestmont[] = {
+	{ "a snoop response", 0, true, { { 0x127, SNOOP_LOW } } },
+	{ "another snoop response", 0, true, { { 0x127, SNOOP_BOTH } } },
+	{ "no snoop response", 0, false, { { 0x127, 0 } } },
+	{ "one response in each register of snoops", 0, true,
+	  { { 0x127, SNOOP_LOW }, { 0x227, SNOOP_BOTH } } },
+	{ "the same snoop response twice, and requests", 0, true,
+	  { { 0x127, SNOOP_BOTH }, { RSP_0, DATA_RD }, { 0x127, SNOOP_BOTH } } },
+	{ "two snoop responses under one number", -EINVAL, true,
+	  { { 0x127, SNOOP_LOW }, { 0x127, SNOOP_BOTH } } },
+};
+
 /* Event numbers of a microarchitecture, and its lists of groups */
 static const struct extra_reg_lists {
 	u64 numbers[NR_NUMBERS];
@@ -120,6 +135,10 @@ static const struct extra_reg_lists {
 	[UARCH_EXTRA_REGS_GRACEMONT] = {
 		{ [RSP_0] = 0x1b7, [RSP_1] = 0x2b7 },
 		{ { offcore, ARRAY_SIZE(offcore) } },
+	},
+	[UARCH_EXTRA_REGS_CRESTMONT] = {
+		{ [RSP_0] = 0x1b7, [RSP_1] = 0x2b7 },
+		{ { offcore, ARRAY_SIZE(offcore) }, { crestmont, ARRAY_SIZE(crestmont) } },
 	},
 };
 

@@ -400,7 +400,7 @@ const struct uarch uarch_intel[] = {
 	}, {
 		.name = "sierra-forest", .family = 6, .model = 0xaf,
 		.corrected = true,
-		.extra_regs = UARCH_EXTRA_REGS_GRACEMONT,
+		.extra_regs = UARCH_EXTRA_REGS_CRESTMONT,
 		.nameless = PERF_COUNT_HW_CACHE_ITLB | PERF_COUNT_HW_CACHE_RESULT_MISS << 16,
 		.events = { LIST(crestmont_events) },
 		.groups = { LIST(crestmont_groups) },
@@ -431,7 +431,7 @@ const struct uarch uarch_intel[] = {
 		.name = "skymont", .family = 6, .model = 0xbd, .kind = "atom", .cpu = 1,
 		.others = { 0xc6, 0xcc },
 		.corrected = true,
-		.extra_regs = UARCH_EXTRA_REGS_GRACEMONT,
+		.extra_regs = UARCH_EXTRA_REGS_CRESTMONT,
 		.events = { LIST(skymont_events) },
 		.groups = { LIST(skymont_groups) },
 	},
