@@ -61,6 +61,7 @@ enum x86_pmu_version {
  * @any_thread: the AnyThread bits exist; a core has one thread (Intel)
  * @perf_metrics: the PMU has topdown metrics (Intel)
  * @hides_metrics: IA32_PERF_CAPABILITIES does not report the topdown metrics
+ * @metrics_clear: RDPMC of the topdown metrics outside ring 0 can clear them and the slots
  * @nr_metrics: number of topdown metrics
  * @tsc_mhz: frequency of the time-stamp counter in CPUID leaf 0x15, in MHz; 0 for QEMU's (Intel)
  * @lbr: properties of its branch records
@@ -94,6 +95,7 @@ struct x86_pmu_config {
 	bool any_thread;
 	bool perf_metrics;
 	bool hides_metrics;
+	bool metrics_clear;
 	unsigned int nr_metrics;
 	uint32_t tsc_mhz;
 	struct x86_lbr_config lbr;

@@ -21,6 +21,7 @@ static struct {
 	uint64_t fixed_width;
 	const char *full_width;
 	const char *metrics;
+	const char *metrics_clear;
 	const char *extra_regs;
 	const char *misplaced;
 	const char *lbr;
@@ -72,6 +73,7 @@ static const struct option options[] = {
 	{ .name = "fixed-width", .number = &opt.fixed_width },
 	{ .name = "full-width",	 .text = &opt.full_width },
 	{ .name = "metrics",	 .text = &opt.metrics },
+	{ .name = "metrics-clear", .text = &opt.metrics_clear },
 	{ .name = "extra-regs",	 .text = &opt.extra_regs },
 	{ .name = "misplaced",	 .text = &opt.misplaced },
 	{ .name = "atoms",	 .number = &opt.atoms },
@@ -230,6 +232,7 @@ static int configure(struct x86_pmu_config *c)
 	c->blind_to_guests = opt.blind_to_guests;
 	if (options_switch("full-width", opt.full_width, &c->full_width) ||
 	    options_switch("metrics", opt.metrics, &c->perf_metrics) ||
+	    options_switch("metrics-clear", opt.metrics_clear, &c->metrics_clear) ||
 	    options_switch("extra-regs", opt.extra_regs, &c->has_extra_regs) ||
 	    options_switch("bts", opt.bts, &c->bts) ||
 	    options_switch("ibs", opt.ibs, &c->ibs.present) ||

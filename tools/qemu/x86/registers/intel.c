@@ -32,6 +32,7 @@
 #define CAPABILITIES_FREEZE_SMM	(UINT64_C(1) << 12)
 #define CAPABILITIES_FW_WRITE	(UINT64_C(1) << 13)
 #define CAPABILITIES_METRICS	(UINT64_C(1) << 15)
+#define CAPABILITIES_CLEAR	(UINT64_C(1) << 19)
 
 /*
  * MSR_PERF_METRICS: a byte for each metric, its share of the slots in 255ths. The metrics are
@@ -42,6 +43,9 @@
 #define METRICS			UINT64_C(0x302010204c331a66)
 #define METRIC_BITS		8
 #define SLOTS			3	/* the fixed-function counter */
+
+/* IA32_FIXED_CTR_CTRL: RDPMC of the metrics outside ring 0 clears them and the slots (Linux 7.3) */
+#define FIXED_METRICS_CLEAR	(UINT64_C(1) << 14)
 
 static const struct x86_pmu_version_info intel_versions[X86_PMU_VERSIONS] = {
 	[X86_PMU_INTEL_V1]	= { "intel-v1", 2, 8, 0x0, 40, false, false, false },
@@ -121,6 +125,8 @@ static const char *intel_config_error(const struct x86_pmu_config *config)
 		return "can leave out fixed-function counters at the end only";
 	if (config->perf_metrics && !(config->fixed >> SLOTS & 1 && config->full_width))
 		return "has no metrics without fixed-function counter 3: see fixed=, full-width=";
+	if (config->metrics_clear && !config->perf_metrics)
+		return "has no metrics to clear: see metrics=";
 	if (config->version < X86_PMU_INTEL_V5 && config->fixed & 8)
 		return "has no fixed-function counter 3: see fixed=";
 	if (config->holes && (config->version < X86_PMU_INTEL_V6 || config->holes & 1 ||
@@ -204,6 +210,7 @@ static bool read_capabilities(struct x86_pmu *pmu, unsigned int i, uint64_t *val
 		 (pmu->config->full_width ? CAPABILITIES_FW_WRITE : 0) |
 		 (pmu->config->perf_metrics && !pmu->config->hides_metrics ?
 		  CAPABILITIES_METRICS : 0) |
+		 (pmu->config->metrics_clear ? CAPABILITIES_CLEAR : 0) |
 		 x86_lbr_capabilities(&pmu->config->lbr) | x86_pebs_capabilities(pmu->config);
 	return true;
 }
@@ -272,6 +279,8 @@ static bool write_fixed_ctrl(struct x86_pmu *pmu, unsigned int i, uint64_t value
 		if (x86_intel_has_v6(pmu->config))
 			allowed |= X86_PMU_FIXED_USER_DISABLE(n);
 	}
+	if (pmu->config->metrics_clear)
+		allowed |= FIXED_METRICS_CLEAR;
 	if (value & ~allowed)
 		return false;
 	pmu->fixed_ctrl = value;
@@ -325,6 +334,13 @@ static bool intel_metrics(struct x86_pmu *pmu, uint32_t selector, uint64_t *valu
 {
 	return has_metrics(pmu->config) && selector == RDPMC_METRICS &&
 	       read_metrics(pmu, 0, value);
+}
+
+static bool intel_clear_metrics(struct x86_pmu *pmu)
+{
+	if (!pmu->config->metrics_clear || !(pmu->fixed_ctrl & FIXED_METRICS_CLEAR))
+		return false;
+	return write_fixed(pmu, SLOTS, 0) && write_metrics(pmu, 0, 0);
 }
 
 static unsigned int intel_rdpmc(const struct x86_pmu_config *config, uint32_t selector)
@@ -446,6 +462,7 @@ const struct x86_pmu_maker x86_pmu_intel = {
 	.nr_umask2_events = ARRAY_SIZE(intel_umask2_events),
 	.activate_fixed	= intel_activate_fixed,
 	.metrics	= intel_metrics,
+	.clear_metrics	= intel_clear_metrics,
 	.rdpmc		= intel_rdpmc,
 	.cpuid		= x86_intel_cpuid,
 };

@@ -106,6 +106,8 @@ struct x86_pmu_msr_row {
  * @nr_umask2_events: number of @umask2_events
  * @activate_fixed: set the event of a fixed-function counter; NULL if there are none
  * @metrics: read the topdown metrics, if ECX of RDPMC selects them; NULL if there are none
+ * @clear_metrics: clear the metrics and the slots, if RDPMC of the metrics outside ring 0 does so;
+ *	return whether it does; NULL if there are none
  * @rdpmc: return the counter that ECX of RDPMC selects, X86_PMU_NO_COUNTER for #GP
  * @cpuid: see x86_pmu_cpuid()
  */
@@ -124,6 +126,7 @@ struct x86_pmu_maker {
 	size_t nr_umask2_events;
 	void (*activate_fixed)(struct x86_pmu *pmu, unsigned int i);
 	bool (*metrics)(struct x86_pmu *pmu, uint32_t selector, uint64_t *value);
+	bool (*clear_metrics)(struct x86_pmu *pmu);
 	unsigned int (*rdpmc)(const struct x86_pmu_config *config, uint32_t selector);
 	void (*cpuid)(const struct x86_pmu_config *config, uint32_t leaf, uint32_t subleaf,
 		      struct x86_pmu_cpuid *regs);

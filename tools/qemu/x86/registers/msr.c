@@ -321,8 +321,11 @@ enum x86_pmu_access x86_pmu_rdpmc(struct x86_pmu *pmu, enum x86_pmu_ring ring,
 	pmu->rdpmc++;
 	if (x86_pmu_advance(pmu))
 		x86_pmu_activate(pmu);
-	if (maker->metrics && maker->metrics(pmu, selector, value))
+	if (maker->metrics && maker->metrics(pmu, selector, value)) {
+		if (!x86_pmu_is_kernel(ring) && maker->clear_metrics(pmu))
+			x86_pmu_activate(pmu);
 		return X86_PMU_DONE;
+	}
 	i = maker->rdpmc(pmu->config, selector);
 	if (i == X86_PMU_NO_COUNTER || x86_pmu_is_missing(pmu->config, i))
 		return X86_PMU_FAULT;

@@ -243,6 +243,56 @@ out:
 	close_group(&t);
 }
 
+static bool has_format(const char *name)
+{
+	char path[256];
+
+	snprintf(path, sizeof(path), "/sys/bus/event_source/devices/%s/format/%s", target.pmu,
+		 name);
+	return !access(path, F_OK);
+}
+
+/*
+ * With metrics_clear, RDPMC of the metrics clears them and the slots. read(2) has the slots since
+ * then, unless the group is scheduled out: the loops are short.
+ */
+static void slots_cleared(void)
+{
+	struct perf_event_attr attr;
+	u64 slots = slots_of_loop();
+	int fds[2];
+
+	if (!has_format("metrics_clear")) {
+		ktap_skip("%s has no metrics_clear", target.pmu);
+		return;
+	}
+	init_attr(&attr, SLOTS, false);
+	attr.config1 = 1;
+	fds[0] = event_open_self(&attr, -1);
+	init_attr(&attr, METRICS, false);
+	attr.disabled = false;
+	fds[1] = event_open_self(&attr, fds[0]);
+	if (fds[1] < 0 || !map(fds[0]) || !map(fds[1]))
+		goto out;
+	event_enable(fds[0]);
+	known_loop(LOOPS);
+	expect_eq("retiring in the register", parts[0], user_read_counter(RDPMC_METRICS) & 0xff);
+	expect_range("slots after RDPMC of the metrics", 0, 10000, user_read_counter(RDPMC_SLOTS));
+	known_loop(LOOPS);
+	expect_range("slots after another loop", slots, slots + 10000,
+		     user_read_counter(RDPMC_SLOTS));
+	event_disable(fds[0]);
+	expect_range("slots by read(2)", slots, slots + 20000, event_read(fds[0]));
+	expect_range("retiring by read(2)", slots * parts[0] / WHOLE - 1,
+		     (slots + 20000) * parts[0] / WHOLE, event_read(fds[1]));
+
+	init_attr(&attr, METRICS + UMASK, false);
+	attr.config1 = 1;
+	expect_eq("metrics_clear of a metric", -EINVAL, event_open(&attr, 0, -1, fds[0], 0));
+out:
+	close_all(fds, ARRAY_SIZE(fds));
+}
+
 static int open_pair(u64 leader, u64 period, u64 config, u64 own_period)
 {
 	struct perf_event_attr attr;
@@ -341,6 +391,7 @@ static const struct ktap_case cases[] = {
 	{ "a group that is read meanwhile loses nothing", slots_read },
 	{ "one read of a group has slots and metrics of the same slots", slots_read_group },
 	{ "RDPMC reads slots and metrics", slots_rdpmc },
+	{ "RDPMC can clear metrics and slots", slots_cleared },
 	{ "two tasks that take turns have their own slots", slots_in_turns },
 	{ "a metric needs slots that lead its group and do not sample", refused },
 	{ "a metric whose leader is closed reads nothing", leader_closed },

@@ -385,6 +385,7 @@ static void test_metrics(void)
 	EXPECT(!(value >> 32) && !put(MSR_PERF_METRICS, BIT(32)));
 	EXPECT(make("sapphire-rapids"));
 	EXPECT(put(MSR_PERF_METRICS, BIT(63)) && get(MSR_PERF_METRICS) == BIT(63));
+	EXPECT(!put(IA32_FIXED_CTR_CTRL, BIT(14)));
 
 	EXPECT(make("icelake"));
 
@@ -395,6 +396,34 @@ static void test_metrics(void)
 	EXPECT(!put(MSR_PERF_METRICS, 0) && !put(IA32_PERF_GLOBAL_CTRL, BIT(48)));
 	EXPECT(!put(IA32_PERF_GLOBAL_OVF_CTRL, BIT(48)));
 	EXPECT(x86_pmu_rdpmc(&cpu.pmu, X86_PMU_KERNEL, RDPMC_METRICS, &sum) == X86_PMU_FAULT);
+}
+
+/* RDPMC_METRICS_CLEAR: RDPMC of the metrics in user space clears them and the slots. */
+static void test_metrics_clear(void)
+{
+	uint64_t value;
+
+	EXPECT(make("lunar-lake"));
+	cpu.config.metrics_clear = true;
+	EXPECT(!x86_pmu_config_error(&cpu.config));
+	EXPECT(get(IA32_PERF_CAPABILITIES) & BIT(19));
+	EXPECT(put(IA32_FIXED_CTR + 3, 0) && put(MSR_PERF_METRICS, 0));
+	EXPECT(put(IA32_PERF_GLOBAL_CTRL, BIT(48) | BIT(35)));
+	EXPECT(put(IA32_FIXED_CTR_CTRL, 0x2000));
+	everything_happens();
+	EXPECT(x86_pmu_rdpmc(&cpu.pmu, X86_PMU_USER, RDPMC_METRICS, &value) == X86_PMU_DONE);
+	EXPECT(value && get(IA32_FIXED_CTR + 3) == 80 && get(MSR_PERF_METRICS) == value);
+	EXPECT(put(IA32_FIXED_CTR_CTRL, 0x2000 | BIT(14)));
+	EXPECT(x86_pmu_rdpmc(&cpu.pmu, X86_PMU_KERNEL, RDPMC_METRICS, &value) == X86_PMU_DONE);
+	EXPECT(get(IA32_FIXED_CTR + 3) == 80);
+	EXPECT(x86_pmu_rdpmc(&cpu.pmu, X86_PMU_USER, RDPMC_METRICS, &value) == X86_PMU_DONE);
+	EXPECT(value && !get(IA32_FIXED_CTR + 3) && !get(MSR_PERF_METRICS));
+	everything_happens();
+	EXPECT(get(IA32_FIXED_CTR + 3) == 80 && get(MSR_PERF_METRICS) == value);
+
+	EXPECT(make("skylake"));
+	cpu.config.metrics_clear = true;
+	EXPECT(x86_pmu_config_error(&cpu.config));
 }
 
 static void test_without_uarch(void)
@@ -424,6 +453,7 @@ static const struct model_test tests[] = {
 	{ "Alder Lake has two CPU types",		test_hybrid },
 	{ "Lunar Lake has leaf 0x23 and fixed counters 4 to 6", test_lunar_lake },
 	{ "topdown metrics divide the slots",		test_metrics },
+	{ "RDPMC in user space can clear metrics and slots", test_metrics_clear },
 	{ "the architecture alone has no constraints",	test_without_uarch },
 };
 
