@@ -186,7 +186,7 @@ static inline uint64_t user_read_clock(void)
 }
 
 #else
-#error "user_read.h knows x86-64 and arm64"
+#error "user_read.h knows x86-64, arm64, riscv64 and ppc64"
 #endif
 
 /*
