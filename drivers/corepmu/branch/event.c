@@ -84,7 +84,7 @@ static int check_call_stack(const struct corepmu *pmu, u64 asked, u64 wanted)
 				      asked);
 	if (!corepmu_is_notified(&pmu->perf_pmu))
 		return corepmu_refuse(-EOPNOTSUPP,
-				      "branch_sample_type is %#llx: LBR call stacks beside the built-in driver need Linux 6.2: use --call-graph fp or dwarf",
+				      "branch_sample_type is %#llx: on this PMU LBR call stacks need Linux 6.2: use --call-graph fp or dwarf",
 				      asked);
 
 	return 0;
