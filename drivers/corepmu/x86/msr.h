@@ -59,8 +59,8 @@
 #define EVNTSEL_AMD_HOSTONLY	BIT_ULL(41)
 
 /*
- * Not a bit of the register, since only fixed counter 3 counts slots: a slots event with
- * metrics_clear
+ * A flag of the driver in config_base, and no bit of a register: a slots event with metrics_clear.
+ * Only fixed counter 3 counts slots, so that no selection register gets the flag.
  */
 #define EVNTSEL_METRICS_CLEAR	BIT_ULL(63)
 

@@ -283,9 +283,10 @@ static int handle_nmi_with_bts(unsigned int type, struct pt_regs *regs)
  * x86_irq_learn() - check whether a PMI has masked LVTPC, and then unmask LVTPC in every NMI
  * @cpuc: state of this CPU, which has just had a PMI
  *
- * AMD hardware does not mask LVTPC. KVM once did, like Intel, for guests with an AMD CPU:
- * kvm_apic_local_deliver() in arch/x86/kvm/lapic.c now tests for AMD. The built-in driver unmasks
- * LVTPC in every NMI (x86_pmu_handle_irq() in arch/x86/events/core.c). On the CPU, IRQs off.
+ * AMD hardware does not mask LVTPC. But older KVM masks it in every guest, since Intel hardware
+ * does; kvm_apic_local_deliver() in arch/x86/kvm/lapic.c now excepts guests with an AMD CPU. The
+ * built-in driver unmasks LVTPC in every NMI (x86_pmu_handle_irq() in arch/x86/events/core.c). On
+ * the CPU, IRQs off.
  */
 void x86_irq_learn(struct corepmu_cpu *cpuc)
 {

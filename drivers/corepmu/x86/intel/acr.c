@@ -147,7 +147,7 @@ static u64 named_by(const struct perf_event *event)
 	return event->hw.flags & COREPMU_EVENT_ACR ? event->attr.config2 : 0;
 }
 
-/* Check whether @event names member @nr of its group; acr_mask has no bit for later members. */
+/* Check whether @event names member @nr of its group. acr_mask has bits for 64 members. */
 static bool names(const struct perf_event *event, unsigned int nr)
 {
 	if (nr >= BITS_PER_TYPE(u64))
@@ -356,9 +356,9 @@ int x86_acr_check_period(const struct perf_event *event, u64 period)
 
 /*
  * Return a bit for the counter of @other, member @nr of the group, if @event names @other and
- * @other is placed. Positions change when members are closed: without its leader, each sibling is
- * member 0 of a group of its own. An event that named itself at its open still names itself: it has
- * no overflow interrupt.
+ * @other is placed. Closed members change the positions: after its leader is closed, each sibling
+ * leads a group of its own, as member 0. So EVENT_ACR_SELF, not the position, tells whether @event
+ * names itself. Such an event has no overflow interrupt.
  */
 static u64 cause(struct corepmu_cpu *cpuc, const struct perf_event *event,
 		 const struct perf_event *other, unsigned int nr)
