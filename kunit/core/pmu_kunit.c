@@ -460,6 +460,22 @@ static void pmu_types(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, fixture_open(b, &own, &event), 0);
 	fixture_close(event);
 
+	/*
+	 * Perf core asks the built-in PMU of the first CPU type before this driver's PMUs, and
+	 * those of other types after them.
+	 */
+	generic.config = PERF_COUNT_HW_MAX;
+	KUNIT_EXPECT_EQ(test, fixture_open(b, &generic, &event), -EINVAL);
+	b->pmu->secondary = true;
+	KUNIT_EXPECT_EQ(test, fixture_open(b, &generic, &event), -ENOENT);
+	b->pmu->claims_generic = true;
+	KUNIT_EXPECT_EQ(test, fixture_open(b, &generic, &event), -EINVAL);
+	b->pmu->claims_generic = false;
+	own.config2 = ~0ULL;
+	KUNIT_EXPECT_EQ(test, fixture_open(b, &own, &event), -EINVAL);
+	own.config2 = 0;
+	b->pmu->secondary = false;
+
 	/* The PMU rejects events before it is open, and on a CPU of another PMU. */
 	b->pmu->open = false;
 	KUNIT_EXPECT_EQ(test, fixture_open(b, &own, &event), -ENODEV);

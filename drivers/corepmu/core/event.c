@@ -18,12 +18,13 @@
 #include <corepmu/rdpmc.h>
 
 /*
- * Return the errno for a rejected event: @err, or -ENOENT for a generic event if another core PMU
- * claims generic events. User space may have named this PMU by the type in attr.config, which perf
- * core has removed. Or user space named no PMU, the other PMU rejected the event, and perf core
- * asks all PMUs in turn. After -ENOENT perf core asks the next PMU (perf_init_event() in
- * kernel/events/core.c). Any other errno ends the search, before perf core asks a PMU that could
- * count the event.
+ * Return the errno for a rejected event: @err, but -ENOENT for a generic event in coexist mode.
+ *
+ * A generic event comes here in two cases. Either user space named this PMU, by the type in
+ * attr.config. Or it named none, and perf core asks one PMU after the other (perf_init_event() in
+ * kernel/events/core.c). The driver cannot distinguish the cases, since perf core has removed the
+ * type. In the second case any other errno than -ENOENT ends the search, before perf core asks the
+ * PMU that could count the event.
  */
 static int refusal_of_generic(const struct corepmu *pmu, const struct perf_event *event, int err)
 {
@@ -282,8 +283,12 @@ int corepmu_event_init(struct perf_event *event)
 	hwc->flags = 0;
 
 	ret = pmu->backend->encode(pmu, event);
+	/*
+	 * Coexist mode: perf core has asked the built-in PMU of the first CPU type, but maybe not
+	 * those of the other types.
+	 */
 	if (ret)
-		return ret;
+		return pmu->secondary ? refusal_of_generic(pmu, event, ret) : ret;
 
 	if (!is_sampling_event(event))
 		set_counting_period(pmu, hwc);
