@@ -3,34 +3,44 @@
  * corepmu: x86: Intel topdown: slots and topdown metrics
  *
  * Fixed counter 3 counts issue slots. PERF_METRICS has one byte for each metric: how many 255ths of
- * the slots the metric accounts for (SDM volume 3, "Performance Metrics"). The two registers belong
- * together: both start from 0, or from values that were read together. So a metric event must be in
- * a group that a slots event leads, and its counter exists only in the driver
- * (METRIC_COUNTER_BASE). While metrics are on the CPU, the slots counter is shared with them and
- * does not count towards a sampling period.
+ * the slots the metric accounts for (SDM volume 3, "Performance Metrics"). A metric's count is that
+ * part of the slots. PERF_METRICS is valid for the value of fixed counter 3 only if both registers
+ * started from 0, or from values that were read together. So a metric event must be in a group that
+ * a slots event leads. The metric's counter exists only in the driver (METRIC_COUNTER_BASE).
  *
- * Each read of the registers updates all events of the group. read(2) then sets both registers
- * to 0, since a 255th of many slots is coarse. When the group is scheduled out, the driver keeps
- * the register values, and restores them when the group is scheduled in, on any CPU. So a program
- * that reads the registers by RDPMC sees them grow (tools/perf/Documentation/topdown.txt;
- * icl_update_topdown_event() in arch/x86/events/intel/core.c does the same).
+ * The slots counter has two modes (struct topdown.shared):
+ *
+ * - Without a metric on the CPU, slots is an event like any other, and can sample.
+ * - While metrics are on the CPU, they share the counter with the slots event. The counter does not
+ *   start from the rest of a period then. The first metric of a group that is scheduled in begins
+ *   this mode: start_metric().
+ *
+ * In the second mode the two registers go through these steps:
+ *
+ * 1. The group is scheduled in: the driver writes the values of the last sched_out, or 0.
+ * 2. A member is read: the driver adds the growth of all members to their counts, and sets both
+ *    registers to 0. A 255th of many slots would be coarse.
+ * 3. The group is scheduled out: the driver adds the growth, and saves both registers. The group
+ *    may be scheduled in on another CPU.
+ *
+ * So a program that reads the registers by RDPMC sees them grow across context switches
+ * (tools/perf/Documentation/topdown.txt; icl_update_topdown_event() in
+ * arch/x86/events/intel/core.c does the same). The members of a group must show the same slots. So
+ * soon after an update, the read of a metric skips step 2 (FEW_SLOTS).
  *
  * With metrics_clear (CPUs with bit 19 of IA32_PERF_CAPABILITIES), RDPMC of PERF_METRICS in user
  * space clears both registers. read(2) does not count what RDPMC has cleared. The hardware does not
  * report a clear. The driver detects a clear if the slots register is below its value at the last
  * update, V. If the register has passed V again, the counts lack V slots.
  *
- * struct hw_perf_event has
+ * struct hw_perf_event has, by the accessors below:
  *
- *   last_tag          value of the slots register when the group was last scheduled out, or 0
- *   extra_reg.config  slots event: PERF_METRICS at that time. Metric event: the metric's count
- *		       since the registers were 0
- *   prev_count        slots event: value of the register. Metric event: the same as
- *		       extra_reg.config, so that the user page's offset is the count at the time
- *		       when the registers were 0
- *
- * The registers are read at most once in 65,536 slots: the members of a group share the same slots.
- * A slots event without metrics is an event like any other and can sample.
+ *   last_tag          slots_saved: the slots register at the last sched_out, or 0
+ *   extra_reg.config  slots event, metrics_saved: PERF_METRICS at the last sched_out. Metric event,
+ *		       metric_before: the metric's part of the slots register at the last update
+ *   prev_count        slots event: the slots register at the last update. Metric event: the same as
+ *		       metric_before, so that the user page's offset is the count at the time when
+ *		       the registers were 0
  *
  * Differences from the built-in driver:
  * - A metric whose exclude_ bits differ from its leader's is rejected. The built-in driver counts
@@ -64,7 +74,7 @@
 /*
  * A read of a metric updates the group only if this many slots (a few microseconds) have passed
  * since the last update: one 255th of fewer is too coarse. So when a group is read, the leader's
- * read updates all metrics, as fractions of the same slots.
+ * read updates all metrics, as parts of the same slots.
  */
 #define FEW_SLOTS	BIT_ULL(16)
 
@@ -84,6 +94,52 @@ struct topdown {
 
 static DEFINE_PER_CPU(struct topdown, topdown);
 
+/* Members of struct hw_perf_event */
+
+static u64 slots_saved(const struct hw_perf_event *hwc)
+{
+	return hwc->last_tag;
+}
+
+static void set_slots_saved(struct perf_event *event, u64 value)
+{
+	event->hw.last_tag = value;
+}
+
+static u64 metrics_saved(const struct perf_event *slots)
+{
+	return slots->hw.extra_reg.config;
+}
+
+static void set_metrics_saved(struct perf_event *slots, u64 metrics)
+{
+	slots->hw.extra_reg.config = metrics;
+}
+
+static u64 slots_before(const struct perf_event *slots)
+{
+	return local64_read(&slots->hw.prev_count) & corepmu_hw_value_mask(&slots->hw);
+}
+
+static void set_slots_before(struct perf_event *slots, u64 value)
+{
+	local64_set(&slots->hw.prev_count,
+		    corepmu_extend_sign(value, corepmu_hw_value_mask(&slots->hw)));
+}
+
+static u64 metric_before(const struct hw_perf_event *metric)
+{
+	return metric->extra_reg.config;
+}
+
+static void set_metric_before(struct hw_perf_event *metric, u64 part)
+{
+	metric->extra_reg.config = part;
+	local64_set(&metric->prev_count, part);
+}
+
+/* Registers */
+
 static u64 metrics_of(const struct corepmu_cpu *cpuc)
 {
 	return to_x86(cpuc->pmu)->metrics;
@@ -92,6 +148,14 @@ static u64 metrics_of(const struct corepmu_cpu *cpuc)
 static u64 read_slots(void)
 {
 	return x86_rdpmc(x86_rdpmc_index(SLOTS_COUNTER));
+}
+
+/* Write fixed counter 3 first: PERF_METRICS holds parts of its value. */
+static void write_registers(struct perf_event *slots, u64 value, u64 metrics)
+{
+	set_slots_before(slots, value);
+	x86_write_msr(MSR_CORE_PERF_FIXED_CTR0 + SLOTS_COUNTER - FIXED_COUNTER_BASE, value);
+	x86_write_msr(MSR_PERF_METRICS, metrics);
 }
 
 /**
@@ -109,39 +173,27 @@ u64 x86_topdown_part(u64 slots, u64 metrics, int idx)
 	return slots * part / METRIC_WHOLE;
 }
 
-/* Value of the slots register when the event was last updated */
-static u64 slots_before(const struct perf_event *slots)
-{
-	return local64_read(&slots->hw.prev_count) & corepmu_hw_value_mask(&slots->hw);
-}
-
-/* Write fixed counter 3 first: PERF_METRICS holds fractions of its value. */
-static void write_registers(struct perf_event *slots, u64 value, u64 metrics)
-{
-	local64_set(&slots->hw.prev_count,
-		    corepmu_extend_sign(value, corepmu_hw_value_mask(&slots->hw)));
-	x86_write_msr(MSR_CORE_PERF_FIXED_CTR0 + SLOTS_COUNTER - FIXED_COUNTER_BASE, value);
-	x86_write_msr(MSR_PERF_METRICS, metrics);
-}
-
-static void set_part(struct perf_event *event, u64 part)
-{
-	event->hw.extra_reg.config = part;
-	local64_set(&event->hw.prev_count, part);
-}
+/* Updates of a group */
 
 /*
- * Add the growth of a metric's slots to the event. Rounding to 255ths may make the new value
- * smaller. Then nothing is counted until the value exceeds the old one.
+ * Add the growth of a metric to its count. Rounding to 255ths may make the new value smaller. Then
+ * nothing is counted until the value exceeds the old one.
  */
-static void count_part(struct perf_event *event, u64 part)
+static void count_metric(struct perf_event *metric, u64 part)
 {
-	u64 before = event->hw.extra_reg.config;
+	u64 before = metric_before(&metric->hw);
 
 	if (part <= before)
 		return;
-	local64_add(part - before, &event->count);
-	set_part(event, part);
+	local64_add(part - before, &metric->count);
+	set_metric_before(&metric->hw, part);
+}
+
+/* User space has cleared the registers: metrics count from 0 again. */
+static void restart_metrics(struct corepmu_cpu *cpuc, u64 metrics)
+{
+	for (; metrics; metrics &= metrics - 1)
+		set_metric_before(&cpuc->events[__ffs64(metrics)]->hw, 0);
 }
 
 /*
@@ -154,84 +206,55 @@ static bool has_cleared(const struct corepmu_cpu *cpuc, const struct perf_event 
 	       !(x86_read_msr(to_x86(cpuc->pmu)->global_status) & BIT_ULL(SLOTS_COUNTER));
 }
 
-/* User space has cleared the registers: metrics count from 0 again. */
-static void forget_parts(struct corepmu_cpu *cpuc, u64 members)
-{
-	for (; members; members &= members - 1)
-		set_part(cpuc->events[__ffs64(members)], 0);
-}
-
-/* Begin to share the slots counter with metrics, from the values at the last sched_out. */
-static void share(struct corepmu_cpu *cpuc, struct perf_event *slots)
-{
-	struct topdown *t = this_cpu_ptr(&topdown);
-	u64 count = local64_read(&slots->count);
-
-	if (!t->shared) {
-		/*
-		 * The slots may have counted without metrics: then there is no matching
-		 * PERF_METRICS.
-		 */
-		corepmu_add_count(slots, slots_before(slots), read_slots());
-		if (local64_read(&slots->count) != count)
-			slots->hw.last_tag = 0;
-	}
-	t->shared = true;
-	t->wrapped = 0;
-	write_registers(slots, slots->hw.last_tag,
-			slots->hw.last_tag ? slots->hw.extra_reg.config : 0);
-	corepmu_update_userpage(slots);
-}
-
-/* Update slots and its metrics. The PMU is stopped. */
-static void update_members(struct corepmu_cpu *cpuc, struct perf_event *slots, u64 members,
+/*
+ * Add the growth of slots and of @metrics to their counts. With @leaving, save the registers;
+ * otherwise set the registers to 0. The PMU is stopped.
+ */
+static void update_members(struct corepmu_cpu *cpuc, struct perf_event *slots, u64 metrics,
 			   bool leaving)
 {
 	struct topdown *t = this_cpu_ptr(&topdown);
 	u64 before = slots_before(slots), wrapped = xchg(&t->wrapped, 0);
-	u64 now = read_slots() + wrapped, metrics = x86_rdpmc(RDPMC_METRICS), left;
+	u64 now = read_slots() + wrapped, parts = x86_rdpmc(RDPMC_METRICS);
+	/* After an overflow the slots do not fit into the register. */
+	bool save = leaving && !wrapped;
+	u64 saved = save ? now : 0;
 
 	if (now < before) {
 		if (!has_cleared(cpuc, slots)) {
 			/*
-			 * An unhandled overflow: its interrupt will update the events, and no
-			 * slots are lost.
+			 * An unhandled overflow: its interrupt will update the events. No slots are
+			 * lost, unless the group loses its counter before.
 			 */
 			t->wrapped += wrapped;
 			return;
 		}
 		before = 0;
-		forget_parts(cpuc, members);
+		restart_metrics(cpuc, metrics);
 	}
 
 	local64_add(now - before, &slots->count);
-	local64_set(&slots->hw.prev_count,
-		    corepmu_extend_sign(now, corepmu_hw_value_mask(&slots->hw)));
-	slots->hw.last_tag = 0;
-	if (leaving && !wrapped) {
-		slots->hw.last_tag = now;
-		slots->hw.extra_reg.config = metrics;
-	} else {
+	set_slots_before(slots, now);
+	set_slots_saved(slots, saved);
+	if (save)
+		set_metrics_saved(slots, parts);
+	else
 		write_registers(slots, 0, 0);
-	}
 
-	for (left = members; left; left &= left - 1) {
-		struct perf_event *event = cpuc->events[__ffs64(left)];
+	for (; metrics; metrics &= metrics - 1) {
+		struct perf_event *metric = cpuc->events[__ffs64(metrics)];
 
-		count_part(event, x86_topdown_part(now, metrics, event->hw.idx));
-		event->hw.last_tag = slots->hw.last_tag;
-		if (!event->hw.last_tag)
-			set_part(event, 0);
-		corepmu_update_userpage(event);
+		count_metric(metric, x86_topdown_part(now, parts, metric->hw.idx));
+		set_slots_saved(metric, saved);
+		if (!saved)
+			set_metric_before(&metric->hw, 0);
+		corepmu_update_userpage(metric);
 	}
 	corepmu_update_userpage(slots);
 }
 
-/*
- * Update slots and the metrics of @members. With @leaving, keep the register values; otherwise set
- * the registers to 0. An NMI that arrives during an update does nothing.
- */
-static void update_all(struct corepmu_cpu *cpuc, u64 members, bool leaving)
+/* update_members() of the CPU's group. An NMI that arrives during an update does nothing. */
+static void update_group(struct corepmu_cpu *cpuc, u64 counters, bool leaving)
 {
 	struct perf_event *slots = cpuc->events[SLOTS_COUNTER];
 	struct topdown *t = this_cpu_ptr(&topdown);
@@ -244,7 +267,7 @@ static void update_all(struct corepmu_cpu *cpuc, u64 members, bool leaving)
 	barrier();
 	/* Stop the PMU, so that both registers are read at the same number of slots. */
 	running = corepmu_pause_cpu(cpuc);
-	update_members(cpuc, slots, members & metrics_of(cpuc), leaving);
+	update_members(cpuc, slots, counters & metrics_of(cpuc), leaving);
 	corepmu_resume_cpu(cpuc, running);
 	barrier();
 	t->busy = false;
@@ -265,12 +288,12 @@ bool x86_topdown_update(struct corepmu_cpu *cpuc, struct perf_event *event)
 	bool stopped = !(cpuc->active & BIT_ULL(event->hw.idx));
 
 	if (!this_cpu_read(topdown.shared)) {
-		event->hw.last_tag = 0;
+		set_slots_saved(event, 0);
 		return event->hw.idx != SLOTS_COUNTER;
 	}
 
 	if (event == slots) {
-		update_all(cpuc, cpuc->active, stopped);
+		update_group(cpuc, cpuc->active, stopped);
 		return true;
 	}
 
@@ -278,30 +301,54 @@ bool x86_topdown_update(struct corepmu_cpu *cpuc, struct perf_event *event)
 	if (!slots || !(cpuc->active & BIT_ULL(SLOTS_COUNTER)))
 		return true;
 	if (stopped || read_slots() - slots_before(slots) >= FEW_SLOTS)
-		update_all(cpuc, cpuc->active | BIT_ULL(event->hw.idx), false);
+		update_group(cpuc, cpuc->active | BIT_ULL(event->hw.idx), false);
 
 	return true;
 }
 
-/* Start a metric. Its count begins at the metric's share of the slots that have been counted. */
-static void start_metric(struct corepmu_cpu *cpuc, struct hw_perf_event *hwc)
+/*
+ * Begin to share the slots counter with metrics, from the values at the last sched_out. If slots
+ * have counted without metrics since, there is no matching PERF_METRICS: begin from 0.
+ */
+static void begin_sharing(struct corepmu_cpu *cpuc, struct perf_event *slots)
+{
+	struct topdown *t = this_cpu_ptr(&topdown);
+	u64 count = local64_read(&slots->count);
+
+	if (!t->shared) {
+		corepmu_add_count(slots, slots_before(slots), read_slots());
+		if (local64_read(&slots->count) != count)
+			set_slots_saved(slots, 0);
+	}
+	t->shared = true;
+	t->wrapped = 0;
+	write_registers(slots, slots_saved(&slots->hw),
+			slots_saved(&slots->hw) ? metrics_saved(slots) : 0);
+	corepmu_update_userpage(slots);
+}
+
+/*
+ * Start a metric. If the slots register starts from the last sched_out, the metric's count does not
+ * grow by its part of that value: either the metric was on the CPU and has counted the part, or the
+ * metric was off.
+ */
+static void start_metric(struct corepmu_cpu *cpuc, struct hw_perf_event *metric)
 {
 	struct perf_event *slots = cpuc->events[SLOTS_COUNTER];
-	u64 before;
+	u64 before, part = metric_before(metric);
 
 	/* Without slots the metric does not count, see x86_topdown_encode(). */
 	if (!slots)
 		return;
 	if (!this_cpu_read(topdown.shared))
-		share(cpuc, slots);
+		begin_sharing(cpuc, slots);
 	else if (read_slots() != slots_before(slots))
-		update_all(cpuc, cpuc->active & ~BIT_ULL(hwc->idx), false);
+		update_group(cpuc, cpuc->active & ~BIT_ULL(metric->idx), false);
 
 	before = slots_before(slots);
-	if (!before || hwc->last_tag != before)
-		hwc->extra_reg.config = x86_topdown_part(before, slots->hw.extra_reg.config,
-							 hwc->idx);
-	local64_set(&hwc->prev_count, hwc->extra_reg.config);
+	if (!before || slots_saved(metric) != before)
+		part = x86_topdown_part(before, metrics_saved(slots), metric->idx);
+	set_metric_before(metric, part);
 }
 
 /**
@@ -325,7 +372,7 @@ bool x86_topdown_write(struct corepmu_cpu *cpuc, struct hw_perf_event *hwc)
 	}
 	/* The metrics are still placed: the slots event restarts, or its CPU was powered up. */
 	if (cpuc->events[SLOTS_COUNTER])
-		share(cpuc, cpuc->events[SLOTS_COUNTER]);
+		begin_sharing(cpuc, cpuc->events[SLOTS_COUNTER]);
 
 	return true;
 }
@@ -346,7 +393,7 @@ u64 x86_topdown_overflow(struct corepmu_cpu *cpuc, u64 status)
 	if (t->shared) {
 		if (status & BIT_ULL(SLOTS_COUNTER))
 			t->wrapped += BIT_ULL(cpuc->pmu->width[SLOTS_COUNTER]);
-		update_all(cpuc, cpuc->active, false);
+		update_group(cpuc, cpuc->active, false);
 		status &= ~BIT_ULL(SLOTS_COUNTER);
 	}
 
@@ -381,7 +428,7 @@ int x86_topdown_encode(struct perf_event *event)
 	const struct perf_event_attr *attr = &event->attr;
 
 	event->hw.flags |= COREPMU_EVENT_TOPDOWN;
-	event->hw.last_tag = 0;
+	set_slots_saved(event, 0);
 	if (intel_is_slots(event->hw.config_base)) {
 		if (attr->config1)
 			event->hw.config_base |= EVNTSEL_METRICS_CLEAR;

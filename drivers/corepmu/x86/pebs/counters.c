@@ -262,7 +262,7 @@ static void show_metrics(struct corepmu_cpu *cpuc, struct x86_pebs_scratch *s, u
 		if (!cpuc->events[idx])
 			continue;
 		grown = x86_topdown_part(slots, metrics, idx) - s->value[idx];
-		/* Rounding may have made the metric smaller: see count_part() in topdown.c. */
+		/* Rounding may have made the metric smaller: see count_metric() in topdown.c. */
 		if (grown > 0) {
 			s->count[idx] += grown;
 			s->value[idx] += grown;
