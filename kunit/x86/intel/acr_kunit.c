@@ -15,7 +15,9 @@
 #include "fixture/testbed.h"
 #include "models/x86/pebs.h"
 #include "models/x86/access.h"
+#include "x86/intel/uarch.h"
 #include "x86/msr.h"
+#include "x86/x86.h"
 
 static bool has_acr(const struct testbed *testbed)
 {
@@ -217,6 +219,69 @@ static void acr_child_without_leader(struct kunit *test)
 		fixture_close(child);
 		fixture_remove(event);
 	}
+}
+
+/* Inherit @parent; @leader NULL: the child is the leader of its group. */
+static struct perf_event *inherit(struct fixture *b, struct perf_event *parent,
+				  struct perf_event *leader)
+{
+	struct perf_event *child = fixture_alloc(b, &parent->attr);
+
+	child->parent = parent;
+	if (leader)
+		child->group_leader = leader;
+	KUNIT_EXPECT_EQ(b->test, fixture_init_event(child), 0);
+	if (leader)
+		list_add_tail(&child->sibling_list, &leader->sibling_list);
+
+	return child;
+}
+
+static void close_member(struct perf_event *event)
+{
+	list_del_init(&event->sibling_list);
+	event->parent = NULL;
+	fixture_close(event);
+}
+
+/*
+ * A child is accepted although a closed member has shifted the positions in the group, so that
+ * acr_mask names an event that cannot cause a reload: fork(2) must not fail. The child of that
+ * event keeps its counters. @first, @last: acr_mask of the group's first and last member
+ */
+static void inherit_shifted(struct fixture *b, u64 first, u64 last)
+{
+	struct perf_event *leader, *named, *fixed, *sibling, *child[3];
+	unsigned int i;
+
+	leader = member(b, NULL, PERF_COUNT_HW_BRANCH_INSTRUCTIONS, 100, first);
+	named = member(b, leader, PERF_COUNT_HW_INSTRUCTIONS, 300, 0);
+	fixed = member(b, leader, PERF_COUNT_HW_REF_CPU_CYCLES, 300, 0);
+	KUNIT_ASSERT_EQ(b->test, corepmu_hw_counters(&fixed->hw), FIXED(2));
+	sibling = member(b, leader, PERF_COUNT_HW_BRANCH_MISSES, 300, last);
+	close_member(named);
+
+	child[0] = inherit(b, leader, NULL);
+	child[1] = inherit(b, fixed, child[0]);
+	child[2] = inherit(b, sibling, child[0]);
+	KUNIT_EXPECT_EQ(b->test, corepmu_hw_counters(&child[1]->hw), FIXED(2));
+	for (i = ARRAY_SIZE(child); i--; )
+		close_member(child[i]);
+	close_member(sibling);
+	close_member(fixed);
+	close_member(leader);
+}
+
+static void acr_child_of_shifted_group(struct kunit *test)
+{
+	struct fixture *b = test->priv;
+	struct x86_desc *desc = to_x86(b->pmu);
+	u64 causes = desc->acr_causes;
+
+	desc->acr_causes &= ~FIXED(2);
+	inherit_shifted(b, 0x2, 0);
+	inherit_shifted(b, 0, 0x2);
+	desc->acr_causes = causes;
 }
 
 static struct fixture *read_fixture;
@@ -455,6 +520,7 @@ static struct kunit_case acr_cases[] = {
 	KUNIT_CASE_PARAM(acr_samples, gen_params),
 	KUNIT_CASE_PARAM(acr_samples_without_leader, gen_params),
 	KUNIT_CASE_PARAM(acr_child_without_leader, gen_params),
+	KUNIT_CASE_PARAM(acr_child_of_shifted_group, gen_params),
 	KUNIT_CASE_PARAM(acr_read, gen_params),
 	KUNIT_CASE_PARAM(acr_read_and_overflow, gen_params),
 	KUNIT_CASE_PARAM(acr_read_then_overflow, gen_params),

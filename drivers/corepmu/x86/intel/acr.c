@@ -161,16 +161,23 @@ static bool is_ours(const struct perf_event *event, const struct perf_event *oth
 	return other->pmu == event->pmu;
 }
 
+static bool can_cause(const struct x86_desc *desc, const struct perf_event *event)
+{
+	return corepmu_hw_counters(&event->hw) & desc->acr_causes;
+}
+
 /*
  * Check @event, member @mine of its group, against @other, member @nr, which was opened before. An
- * event that is named must be on a counter that can cause a reload.
+ * event that is named must be on a counter that can cause a reload. Closed members change the
+ * positions, so acr_mask may name another member in the child's group. A child is accepted all the
+ * same: fork(2) must not fail.
  */
 static int narrow(const struct x86_desc *desc, struct perf_event *event,
 		  const struct perf_event *other, unsigned int nr, unsigned int mine)
 {
-	if (names(other, mine))
+	if (names(other, mine) && (!event->parent || can_cause(desc, event)))
 		corepmu_hw_limit_counters(&event->hw, desc->acr_causes);
-	if (names(event, nr) && !(corepmu_hw_counters(&other->hw) & desc->acr_causes))
+	if (names(event, nr) && !event->parent && !can_cause(desc, other))
 		return -EINVAL;
 
 	return 0;
@@ -306,14 +313,17 @@ static unsigned int position(const struct perf_event *other)
  *
  * Process context.
  *
- * Return: the counters that can cause a reload if @event names @other, or all counters
+ * Return: the counters that can cause a reload if @event names @other, or all counters. All also if
+ * @other has no such counter, in a child's group: see narrow()
  */
 u64 x86_acr_leaves(const struct perf_event *event, const struct perf_event *other)
 {
-	if (!named_by(event) || !names(event, position(other)))
+	const struct x86_desc *desc = to_x86(to_corepmu(event->pmu));
+
+	if (!named_by(event) || !names(event, position(other)) || !can_cause(desc, other))
 		return U64_MAX;
 
-	return to_x86(to_corepmu(event->pmu))->acr_causes;
+	return desc->acr_causes;
 }
 
 /**
