@@ -186,7 +186,7 @@ end_program() {
 }
 
 # table_rows FILE: print the names of the [stanzas] of a table.
-table_rows() { sed -n 's/^\[\([^]]*\)\][[:space:]]*$/\1/p' "$1"; }
+table_rows() { awk -f "$TOP/scripts/lib/table.awk" "$1" | sed -n 's/^\[\([^]]*\)\][[:space:]]*$/\1/p'; }
 
 # has_row FILE NAME: check whether a table has a [stanza] NAME. In a pipe, sed would fail by SIGPIPE when grep
 # ends at the first match.
@@ -204,41 +204,40 @@ client_file()
 
 # table_row FILE NAME VARIABLE: read stanza NAME into the associative array VARIABLE.
 # A line is "key = value"; '#' in the first column starts a comment. "like = OTHER" adds the keys of
-# stanza OTHER that NAME lacks; OTHER has no such line. sed extracts the stanza: the shell would
-# take long to read hundreds.
+# stanza OTHER, and of the one that OTHER is like, that NAME lacks. awk extracts the stanza: the shell
+# would take long to read hundreds.
 table_row() {
 	local -n table=$3
-	local like
+	local like seen=" $2 "
 
 	table=()
 	add_stanza "$1" "$2" || return
-	like=${table[like]:-}
-	unset "table[like]"
-	[ -z "$like" ] || add_stanza "$1" "$like" || die "$1: $2 is like $like, which is not there."
-	[ -z "${table[like]:-}" ] || die "$1: $2 is like $like, which is like ${table[like]}: name that."
+	while like=${table[like]:-} && [ -n "$like" ]; do
+		[[ $seen != *" $like "* ]] || die "$1: $like is like itself."
+		seen+="$like "
+		unset "table[like]"
+		add_stanza "$1" "$like" || die "$1: $2 is like $like, which is not there."
+	done
 }
 
 # add_stanza FILE NAME: add the keys of a stanza that table[] of table_row() lacks.
 add_stanza() {
-	local line in='' seen='' key value
+	local line seen='' key value
 
+	[ -n "$2" ] || return 1
 	while IFS= read -r line || [ -n "$line" ]; do
 		case $line in
 		'#'* | '') ;;
-		'['*']')
-			in=
-			[ "$line" = "[$2]" ] && in=1 seen=1
-			;;
+		'['*']') seen=1 ;;
 		*=*)
 			key=${line%%=*}
 			key=${key//[[:space:]]/}
 			value=${line#*=}
 			value=${value#"${value%%[![:space:]]*}"}
-			[ -z "$in" ] || [ -n "${table[$key]+set}" ] ||
-				table["$key"]=${value%"${value##*[![:space:]]}"}
+			[ -n "${table[$key]+set}" ] || table["$key"]=${value%"${value##*[![:space:]]}"}
 			;;
 		esac
-	done < <(sed -n "/^\[$2\]/,/^\[/p" "$1")
+	done < <(awk -v only="$2" -f "$TOP/scripts/lib/table.awk" "$1")
 	[ -n "$seen" ]
 }
 

@@ -4,6 +4,7 @@
 import configparser
 import functools
 import pathlib
+import subprocess
 
 TOP = pathlib.Path(__file__).resolve().parents[2]
 GUESTS = "tools/testing/guests.cfg"
@@ -18,11 +19,14 @@ def table(path):
     rows = configparser.ConfigParser(interpolation=None, delimiters="=", comment_prefixes="#",
                                      empty_lines_in_values=False)
     rows.optionxform = str
-    rows.read(TOP / path, encoding="utf-8")
-    # "like = OTHER" adds the keys of OTHER that a row lacks.
+    if (TOP / path).exists():
+        words = ["awk", "-f", TOP / "scripts/lib/table.awk", TOP / path]
+        rows.read_string(subprocess.run(words, check=True, stdout=subprocess.PIPE, encoding="utf-8").stdout)
+    # "like = OTHER" adds the keys of OTHER, and of the row that OTHER is like, that a row lacks.
     for row in rows.values():
-        for key, value in rows[row.pop("like")].items() if "like" in row else ():
-            row.setdefault(key, value)
+        while "like" in row:
+            for key, value in rows[row.pop("like")].items():
+                row.setdefault(key, value)
     return rows
 
 

@@ -291,6 +291,41 @@ guest --arch x86_64 --plugin x86-pmu,model=nosuch -- true
 [ $status -eq 125 ] && says "QEMU ended with status 1: x86-pmu: unknown model 'nosuch'"
 result "a plugin that refuses says why"
 
+cat >"$work/rows.cfg" <<'EOT'
+[one]
+when = 7.x
+smp = 2
+twin = 6.12
+[two-*]
+like = one
+cpus = a b
+twin = same
+[three]
+like = two-b-builtin
+smp = 3
+EOT
+run bash -c '. scripts/lib/lib.sh; declare -A row; for name in $(table_rows "$1"); do
+		table_row "$1" "$name" row && echo "$name ${row[when]} ${row[smp]} ${row[cpu]:-} ${row[mode]:-} ${row[kernels]:-}"
+	done' rows "$work/rows.cfg"
+mv "$work/out" "$work/rows"
+run python3 -c 'import sys; sys.path.insert(0, "scripts"); from lib.tables import table
+for name, row in table(sys.argv[1]).items():
+    if name != "DEFAULT":
+        print(name, *(row.get(key, "") for key in ("when", "smp", "cpu", "mode", "kernels")))' "$work/rows.cfg"
+[ $status -eq 0 ] && cmp "$work/rows" "$work/out" && [ "$(sed 's/ *$//' "$work/rows")" = 'one 7.x 2
+one-builtin check-all 2  builtin 6.12
+two-a 7.x 2 a
+two-a-builtin check-all 2 a builtin
+two-b 7.x 2 b
+two-b-builtin check-all 2 b builtin
+three check-all 3 b builtin' ]
+result "rows are like others, have twins, and stand for several CPUs"
+
+printf '[a]\nlike = b\n[b]\nlike = a\n' >"$work/rows.cfg"
+run bash -c '. scripts/lib/lib.sh; declare -A row; table_row "$1" a row' rows "$work/rows.cfg"
+refused 'a is like itself'
+result "a row that is like itself is refused"
+
 # shellcheck disable=SC2016 # the guest expands it
 run make -s run ARCH=x86_64 KERNEL="$kernel" CPU=alder-lake \
 	CMD='echo $(nproc) $(cat /sys/bus/event_source/devices/corepmu_*/cpus)'

@@ -12,7 +12,7 @@ trap 'rm -rf "$work"' EXIT
 mkdir -p "$work"/{scripts/{fetch,lib,tables},drivers/corepmu/core,include/corepmu,kunit/fixture,tools/testing}
 cp scripts/mutants "$work/scripts/"
 cp scripts/tables/{kernels,arches}.cfg "$work/scripts/tables/"
-cp scripts/lib/{mutate,tables}.py "$work/scripts/lib/"
+cp scripts/lib/{mutate.py,tables.py,table.awk} "$work/scripts/lib/"
 touch "$work"/{Kbuild,base.cpio,kunit/fixture/fixture.c}
 cat >"$work/drivers/corepmu/core/tiny.c" <<'EOT'
 struct pair {

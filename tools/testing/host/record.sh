@@ -172,7 +172,7 @@ reported()
 # A checkout with the record alone
 mkdir -p "$work"/{scripts/{testing,lib,tables},tools/validate/record,Documentation/driver-api}
 cp scripts/testing/record "$work/scripts/testing/"
-cp scripts/lib/tables.py "$work/scripts/lib/"
+cp scripts/lib/{tables.py,table.awk} "$work/scripts/lib/"
 cp scripts/tables/*.cfg "$work/scripts/tables/"
 cp tools/validate/{pmu-validate-report,known-defects.cfg} "$work/tools/validate/"
 cp tools/validate/record/* "$work/tools/validate/record/"

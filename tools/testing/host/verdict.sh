@@ -15,7 +15,7 @@ mkdir -p "$work"/{scripts/{generate,lib,tables},drivers/corepmu/core,kunit/core,
 cp scripts/verdict "$work/scripts/"
 cp scripts/generate/tests-map "$work/scripts/generate/"
 cp scripts/tables/{kernels,kernels-flavours,arches}.cfg "$work/scripts/tables/"
-cp scripts/lib/tables.py "$work/scripts/lib/"
+cp scripts/lib/{tables.py,table.awk} "$work/scripts/lib/"
 cat >"$work/tools/testing/guests.cfg" <<'EOT'
 [one]
 suites = count sample storm

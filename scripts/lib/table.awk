@@ -1,0 +1,46 @@
+# SPDX-License-Identifier: GPL-2.0
+#
+# table.awk: print a table with all of its stanzas; with -v only=NAME the lines of one. A stanza can
+# stand for several:
+#
+# cpus = CPU...   in a stanza [...*...]: one for each CPU, its name for the "*", with "cpu = CPU"
+# twin = KERNELS  another stanza NAME-builtin, like NAME: the built-in driver, in `make check-all`
+#                 only, on these kernels; "same" stands for NAME's
+
+function put(name, lines)
+{
+	if (only == "" || only == name)
+		printf "[%s]\n%s", name, lines
+}
+
+function put_stanza(    names, nr, i, name)
+{
+	nr = cpus == "" ? 1 : split(cpus, names, " ")
+	for (i = 1; i <= nr && head != ""; i++) {
+		name = head
+		if (cpus != "")
+			sub(/\*/, names[i], name)
+		put(name, lines (cpus == "" ? "" : "cpu = " names[i] "\n"))
+		if (kernels != "")
+			put(name "-builtin", "like = " name "\nwhen = check-all\nmode = builtin\n" \
+			    (kernels == "same" ? "" : "kernels = " kernels "\n"))
+	}
+	lines = cpus = kernels = ""
+}
+
+/^\[.*\][ \t]*$/ {
+	put_stanza()
+	head = substr($0, 2, index($0, "]") - 2)
+	next
+}
+/^(cpus|twin) *= */ {
+	value = $0
+	sub(/^[^=]*= */, "", value)
+	if ($1 == "cpus")
+		cpus = value
+	else
+		kernels = value
+	next
+}
+{ lines = lines $0 "\n" }
+END { put_stanza() }
