@@ -188,6 +188,16 @@ int event_open_user(u64 config, int group)
 	return event_open_self(&attr, group);
 }
 
+void open_page_faults(void)
+{
+	struct perf_event_attr attr = {
+		.type = PERF_TYPE_SOFTWARE, .size = sizeof(attr),
+		.config = PERF_COUNT_SW_PAGE_FAULTS,
+	};
+
+	event_open(&attr, 0, -1, -1, 0);
+}
+
 void event_enable(int fd)
 {
 	ioctl(fd, PERF_EVENT_IOC_ENABLE, 0);

@@ -103,6 +103,9 @@ int event_open_self(struct perf_event_attr *attr, int group);
  */
 int event_open_user(u64 config, int group);
 
+/* Give this task a context without an event of the PMU under test. */
+void open_page_faults(void);
+
 /**
  * event_enable() - PERF_EVENT_IOC_ENABLE
  * @fd: the event
@@ -220,11 +223,7 @@ bool command_line_has(const char *word);
  */
 unsigned int branch_records(void);
 
-/**
- * max_precise() - return the highest precise_ip of the PMU under test
- *
- * Return: caps/max_precise; 0 without that file.
- */
+/* Return the highest precise_ip of the PMU under test: caps/max_precise; 0 without that file. */
 unsigned int max_precise(void);
 
 /**

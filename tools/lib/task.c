@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -37,6 +38,14 @@ bool run_on_first(unsigned int nr)
 	for (cpu = 0; cpu < nr; cpu++)
 		CPU_SET(cpu, &set);
 	return !sched_setaffinity(0, sizeof(set), &set);
+}
+
+long context_switches(void)
+{
+	struct rusage usage;
+
+	getrusage(RUSAGE_SELF, &usage);
+	return usage.ru_nvcsw + usage.ru_nivcsw;
 }
 
 void stop_self(void)

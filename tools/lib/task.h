@@ -25,6 +25,11 @@ bool run_on(unsigned int cpu);
 bool run_on_first(unsigned int nr);
 
 /**
+ * context_switches() - return how often this process was scheduled out
+ */
+long context_switches(void);
+
+/**
  * stop_self() - stop the calling process until it gets SIGCONT
  */
 void stop_self(void);

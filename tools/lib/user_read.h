@@ -65,43 +65,18 @@ static inline uint64_t user_read_clock(void)
 	case n:								\
 		__asm__ volatile("csrr	%0, " #n " + 0xc00" : "=r" (value)); \
 		break
+#define USER_READ_8_CSRS(n)						\
+	USER_READ_CSR(n); USER_READ_CSR(n + 1); USER_READ_CSR(n + 2); USER_READ_CSR(n + 3);	\
+	USER_READ_CSR(n + 4); USER_READ_CSR(n + 5); USER_READ_CSR(n + 6); USER_READ_CSR(n + 7)
 static inline uint64_t user_read_counter(uint32_t counter)
 {
 	uint64_t value = 0;
 
 	switch (counter) {
-	USER_READ_CSR(0);
-	USER_READ_CSR(1);
-	USER_READ_CSR(2);
-	USER_READ_CSR(3);
-	USER_READ_CSR(4);
-	USER_READ_CSR(5);
-	USER_READ_CSR(6);
-	USER_READ_CSR(7);
-	USER_READ_CSR(8);
-	USER_READ_CSR(9);
-	USER_READ_CSR(10);
-	USER_READ_CSR(11);
-	USER_READ_CSR(12);
-	USER_READ_CSR(13);
-	USER_READ_CSR(14);
-	USER_READ_CSR(15);
-	USER_READ_CSR(16);
-	USER_READ_CSR(17);
-	USER_READ_CSR(18);
-	USER_READ_CSR(19);
-	USER_READ_CSR(20);
-	USER_READ_CSR(21);
-	USER_READ_CSR(22);
-	USER_READ_CSR(23);
-	USER_READ_CSR(24);
-	USER_READ_CSR(25);
-	USER_READ_CSR(26);
-	USER_READ_CSR(27);
-	USER_READ_CSR(28);
-	USER_READ_CSR(29);
-	USER_READ_CSR(30);
-	USER_READ_CSR(31);
+	USER_READ_8_CSRS(0);
+	USER_READ_8_CSRS(8);
+	USER_READ_8_CSRS(16);
+	USER_READ_8_CSRS(24);
 	}
 	return value;
 }

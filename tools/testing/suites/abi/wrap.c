@@ -7,10 +7,10 @@
  * wrap, again and again. So a loop of ten million instructions crosses several wraps. pmu-validate
  * judges the counts. For the exact lane.
  */
-#include <sys/resource.h>
 #include <unistd.h>
 
 #include "perf_util.h"
+#include "task.h"
 
 #define TEN_MILLION	(10000000UL / LOOP_INSNS)
 #define PARAMETER	"/sys/module/corepmu/parameters/start_near_wrap"
@@ -36,15 +36,6 @@ static void wide_counters_are_quiet(void)
 		event_disable(fds[i]);
 	expect_eq("interrupts", before, pmu_interrupts());
 	close_all(fds, 2);
-}
-
-/* Return how often this process was scheduled out. */
-static long context_switches(void)
-{
-	struct rusage usage;
-
-	getrusage(RUSAGE_SELF, &usage);
-	return usage.ru_nvcsw + usage.ru_nivcsw;
 }
 
 /*

@@ -14,7 +14,6 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -271,24 +270,6 @@ static void look_at_all(unsigned int task, struct tally *t)
 
 /* ---- tasks ---- */
 
-static unsigned long times_switched(void)
-{
-	struct rusage usage;
-
-	getrusage(RUSAGE_SELF, &usage);
-	return usage.ru_nvcsw + usage.ru_nivcsw;
-}
-
-static void open_software(void)
-{
-	struct perf_event_attr attr = {
-		.type = PERF_TYPE_SOFTWARE, .size = sizeof(attr),
-		.config = PERF_COUNT_SW_PAGE_FAULTS,
-	};
-
-	event_open(&attr, 0, -1, -1, 0);
-}
-
 static void take_turns(unsigned int task, unsigned int turns, int code)
 {
 	const size_t page = sysconf(_SC_PAGESIZE);
@@ -304,7 +285,7 @@ static void take_turns(unsigned int task, unsigned int turns, int code)
 	if ((void *)run == MAP_FAILED || data == MAP_FAILED)
 		_exit(1);
 	if (task == TASKS - 1)
-		open_software();
+		open_page_faults();
 	else if (setgroups(0, NULL) || setgid(NOBODY) || setuid(NOBODY))
 		_exit(1);
 	if (task < WATCHERS)
@@ -323,7 +304,7 @@ static void take_turns(unsigned int task, unsigned int turns, int code)
 		if (task < WATCHERS && !(turn % LOOK))
 			look_at_all(task, t);
 	}
-	t->switches = times_switched();
+	t->switches = context_switches();
 	fflush(NULL);
 	_exit(0);
 }

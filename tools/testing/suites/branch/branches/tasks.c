@@ -82,17 +82,6 @@ static void tally_ring(struct ring *ring, const struct perf_event_attr *attr, co
 	}
 }
 
-/* Give a task a context that has only a software event, no event of the PMU under test. */
-static void open_software(void)
-{
-	struct perf_event_attr attr = {
-		.type = PERF_TYPE_SOFTWARE, .size = sizeof(attr),
-		.config = PERF_COUNT_SW_PAGE_FAULTS,
-	};
-
-	event_open(&attr, 0, -1, -1, 0);
-}
-
 static void take_turns(int fd, int i)
 {
 	const char *code = mmap((void *)TASK_CODE(i), sysconf(_SC_PAGESIZE), PROT_READ | PROT_EXEC,
@@ -102,7 +91,7 @@ static void take_turns(int fd, int i)
 	if (code == MAP_FAILED)
 		_exit(1);
 	if (i == TASKS - 1)
-		open_software();
+		open_page_faults();
 	for (turn = 0; turn < TURNS; turn++) {
 		both(1, code, code);
 		sched_yield();
