@@ -204,8 +204,8 @@ client_file()
 
 # table_row FILE NAME VARIABLE: read stanza NAME into the associative array VARIABLE.
 # A line is "key = value"; '#' in the first column starts a comment. "like = OTHER" adds the keys of
-# stanza OTHER, and of the one that OTHER is like, that NAME lacks. awk extracts the stanza: the shell
-# would take long to read hundreds.
+# stanza OTHER, and of the one that OTHER is like, that NAME lacks. awk extracts the stanza: the
+# shell would take long to read hundreds.
 table_row() {
 	local -n table=$3
 	local like seen=" $2 "

@@ -6,15 +6,18 @@
 # cpus = CPU...   in a stanza [...*...]: one for each CPU, its name for the "*", with "cpu = CPU"
 # twin = KERNELS  another stanza NAME-builtin, like NAME: the built-in driver, in `make check-all`
 #                 only, on these kernels; "same" stands for NAME's
+#
+# In tables of tools/testing a stanza [x86-...] has "arches = x86_64", unless it has other arches.
 
 function put(name, lines)
 {
 	if (only == "" || only == name)
-		printf "[%s]\n%s", name, lines
+		printf "[%s]\n%s%s", name, name ~ /^x86-/ ? x86 : "", lines
 }
 
 function put_stanza(    names, nr, i, name)
 {
+	x86 = FILENAME ~ /tools\/testing\// && lines !~ /(^|\n)arches *=/ ? "arches = x86_64\n" : ""
 	nr = cpus == "" ? 1 : split(cpus, names, " ")
 	for (i = 1; i <= nr && head != ""; i++) {
 		name = head

@@ -291,7 +291,9 @@ guest --arch x86_64 --plugin x86-pmu,model=nosuch -- true
 [ $status -eq 125 ] && says "QEMU ended with status 1: x86-pmu: unknown model 'nosuch'"
 result "a plugin that refuses says why"
 
-cat >"$work/rows.cfg" <<'EOT'
+rows=$work/tools/testing/rows.cfg
+mkdir -p "${rows%/*}"
+cat >"$rows" <<'EOT'
 [one]
 when = 7.x
 smp = 2
@@ -303,26 +305,29 @@ twin = same
 [three]
 like = two-b-builtin
 smp = 3
+[x86-four]
+like = one
 EOT
 run bash -c '. scripts/lib/lib.sh; declare -A row; for name in $(table_rows "$1"); do
-		table_row "$1" "$name" row && echo "$name ${row[when]} ${row[smp]} ${row[cpu]:-} ${row[mode]:-} ${row[kernels]:-}"
-	done' rows "$work/rows.cfg"
+		table_row "$1" "$name" row && echo "$name ${row[when]} ${row[smp]} ${row[cpu]:-} ${row[mode]:-} ${row[kernels]:-} ${row[arches]:-}"
+	done' rows "$rows"
 mv "$work/out" "$work/rows"
 run python3 -c 'import sys; sys.path.insert(0, "scripts"); from lib.tables import table
 for name, row in table(sys.argv[1]).items():
     if name != "DEFAULT":
-        print(name, *(row.get(key, "") for key in ("when", "smp", "cpu", "mode", "kernels")))' "$work/rows.cfg"
+        print(name, *(row.get(key, "") for key in ("when", "smp", "cpu", "mode", "kernels", "arches")))' "$rows"
 [ $status -eq 0 ] && cmp "$work/rows" "$work/out" && [ "$(sed 's/ *$//' "$work/rows")" = 'one 7.x 2
 one-builtin check-all 2  builtin 6.12
 two-a 7.x 2 a
 two-a-builtin check-all 2 a builtin
 two-b 7.x 2 b
 two-b-builtin check-all 2 b builtin
-three check-all 3 b builtin' ]
+three check-all 3 b builtin
+x86-four 7.x 2    x86_64' ]
 result "rows are like others, have twins, and stand for several CPUs"
 
-printf '[a]\nlike = b\n[b]\nlike = a\n' >"$work/rows.cfg"
-run bash -c '. scripts/lib/lib.sh; declare -A row; table_row "$1" a row' rows "$work/rows.cfg"
+printf '[a]\nlike = b\n[b]\nlike = a\n' >"$rows"
+run bash -c '. scripts/lib/lib.sh; declare -A row; table_row "$1" a row' rows "$rows"
 refused 'a is like itself'
 result "a row that is like itself is refused"
 
