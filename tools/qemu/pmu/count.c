@@ -5,14 +5,18 @@
  * For each kind and level, a vCPU has a slot of 64 bits that generated code adds to. The slot
  * starts at minus the distance to the next overflow. If the slot is not negative when the last
  * instruction of a block begins, generated code calls the PMU. A count is its slot plus its origin.
- * Instructions, branches and cycles have a word instead, see word.c.
+ *
+ * Instructions, branches and cycles have a word instead, see word.c. It is checked where a block
+ * begins: there QEMU holds no registers of the guest in registers of the host, which a call would
+ * have to save. If the blocks before have reached the distance, the PMU is called, and the vCPU
+ * leaves the block before its first instruction, to take an interrupt.
  */
 #include <stdlib.h>
 
 #include "pmu/count.h"
 #include "pmu/counting.h"
 
-/* A slot, or a word, below this value has reached its distance. */
+/* A slot below this value has reached its distance. */
 #define REACHED			(UINT64_C(1) << 61)
 
 /* An access counts in the line of its first byte. */
@@ -192,9 +196,21 @@ void count_add(unsigned int vcpu, unsigned int kind, unsigned int level)
 		add(vcpu, s, kind, level);
 	} else if (count_is_live(kind)) {
 		s->word[level] += word_step(kind);
-		if (s->word[level] < REACHED)
-			word_reached(vcpu, level);
+		count_check(vcpu, level);
 	}
+}
+
+/**
+ * count_check() - check the word: an exception or interrupt is about to be taken
+ * @vcpu: index of the vCPU; called in its thread
+ * @level: the level before
+ *
+ * The next block may begin at another level, and then does not check this one.
+ */
+void count_check(unsigned int vcpu, unsigned int level)
+{
+	if (live_has(word_kinds()) && word_is_reached(countings[vcpu], level))
+		word_reached(vcpu, level);
 }
 
 /**
@@ -368,35 +384,39 @@ static void access_memory(unsigned int vcpu, uint32_t info, uint64_t addr, void 
 /* A block for block_is_near(): its number of instructions, and its level above */
 #define NEAR_LEVEL_SHIFT	16
 
+/* Called at the start of a block that can reach the distance, or after those that have reached it */
 static void block_is_near(unsigned int vcpu, void *block)
 {
 	unsigned int level = (uintptr_t)block >> NEAR_LEVEL_SHIFT;
 	unsigned int n = (uintptr_t)block & ((1 << NEAR_LEVEL_SHIFT) - 1);
 	int64_t distance = word_distance(countings[vcpu], level);
+	bool leave = distance <= 0;
 
-	if (distance > n)
+	if (distance > n) {
 		word_set(countings[vcpu], level, distance);
-	else if (count_config->near(vcpu, level, n))
+		return;
+	}
+	if (distance <= 0)
+		count_config->reached(vcpu);
+	if (count_config->near)
+		leave |= count_config->near(vcpu, level, n);
+	if (leave)
 		pmu_qemu_leave_block(vcpu, (uintptr_t)__builtin_return_address(0));
 }
 
-/**
- * count_gen_near() - call count_config->near() at the start of a block that can reach a distance
- * @b: the block; this is the first callback at its start
- */
-void count_gen_near(const struct count_block *b)
+static void gen_near(const struct count_block *b)
 {
 	uint64_t n = plugin_api.tb_n_insns(b->tb);
 	uintptr_t block = n | b->level << NEAR_LEVEL_SHIFT;
 
 	plugin_api.register_vcpu_tb_exec_cond_cb(b->tb, block_is_near, 0, PLUGIN_COND_GE,
-						 word_of(b->level), -n * ONE_INSTRUCTION,
+						 word_of(b->level), WORD_BEFORE(n),
 						 (void *)block);
 }
 
 /**
  * count_gen_start() - instrument the start of a block
- * @b: the block
+ * @b: the block; these are the first callbacks at its start
  */
 void count_gen_start(const struct count_block *b)
 {
@@ -407,6 +427,8 @@ void count_gen_start(const struct count_block *b)
 	};
 	size_t i;
 
+	if (live_has(word_kinds()) && !pmu_qemu_is_single())
+		gen_near(b);
 	if (count_follows)
 		plugin_api.register_vcpu_tb_exec_cond_cb(b->tb, went_callback(), 0, PLUGIN_COND_NE,
 							 not_taken_slot(), 0, (void *)after);
@@ -513,16 +535,19 @@ void count_gen_memory(struct qemu_plugin_insn *insn, const struct count_block *b
  * count_gen_checks() - check the counts that a block adds to
  * @last: the instruction that adds last
  * @b: the block
+ * @continues: the block is certain to end at its level; the next one, or an exception or interrupt
+ *	before, checks the word
  */
-void count_gen_checks(struct qemu_plugin_insn *last, const struct count_block *b)
+void count_gen_checks(struct qemu_plugin_insn *last, const struct count_block *b, bool continues)
 {
 	uint32_t counted = b->counted & ~word_kinds();
 	unsigned int kind;
 
-	if (b->counted & word_kinds())
+	if (b->counted & word_kinds() && (!continues || pmu_qemu_is_single()))
 		plugin_api.register_vcpu_insn_exec_cond_cb(last, word_reached_in_block, 0,
-							   PLUGIN_COND_LT, word_of(b->level),
-							   REACHED, (void *)(uintptr_t)b->level);
+							   PLUGIN_COND_GE, word_of(b->level),
+							   WORD_BEFORE(0),
+							   (void *)(uintptr_t)b->level);
 	for (kind = 0; kind < count_config->kinds; kind++)
 		if (counted & bit_of(kind))
 			plugin_api.register_vcpu_insn_exec_cond_cb(last, reached_in_block, 0,

@@ -47,8 +47,7 @@
  * @level: return a vCPU's level; called in the vCPU's thread
  * @pc: return a vCPU's PC; called in the vCPU's thread, at the start of a block
  * @near: a block of @n instructions begins, and instructions, branches or cycles can reach the
- *	distance of count_watch() in it. Return true to have QEMU look up the block anew. Only for
- *	count_gen_near()
+ *	distance of count_watch() in it. Return true to have QEMU look up the block anew. May be NULL
  * @changed: the live kinds have changed; called with all vCPUs stopped; may be NULL
  * @reached: a count has reached the distance of count_watch(); called in the vCPU's thread
  */
@@ -130,6 +129,7 @@ bool count_is_live(unsigned int kind);
 void count_add(unsigned int vcpu, unsigned int kind, unsigned int level);
 void count_take_back(unsigned int vcpu, unsigned int kind, unsigned int level);
 void count_branch_went(unsigned int vcpu, uint64_t target);
+void count_check(unsigned int vcpu, unsigned int level);
 
 /* For code that follows branches itself; called in a vCPU's thread */
 uint64_t count_of_kind(unsigned int vcpu, unsigned int kind);
@@ -218,7 +218,6 @@ struct count_block {
 	uint32_t counted;
 };
 
-void count_gen_near(const struct count_block *b);
 void count_gen_start(const struct count_block *b);
 void count_gen_instructions(struct qemu_plugin_insn *insn, struct count_block *b, unsigned int n,
 			    bool is_branch);
@@ -227,6 +226,6 @@ void count_gen_add(struct qemu_plugin_insn *insn, struct count_block *b, unsigne
 void count_gen_conditional(struct qemu_plugin_insn *at, struct qemu_plugin_insn *insn,
 			   const struct count_block *b, int64_t distance);
 void count_gen_memory(struct qemu_plugin_insn *insn, const struct count_block *b, bool is_update);
-void count_gen_checks(struct qemu_plugin_insn *last, const struct count_block *b);
+void count_gen_checks(struct qemu_plugin_insn *last, const struct count_block *b, bool continues);
 
 #endif /* TOOLS_QEMU_PMU_COUNT_H */

@@ -94,6 +94,17 @@ static inline uint64_t word_count(const struct counting *c, unsigned int kind, u
 	return kind == count_config->branches ? branches : instructions + branches;
 }
 
+/* Instructions that a word can advance beyond its distance before C code sets it again */
+#define WORD_BEYOND		1024
+
+/* The value, as an unsigned number, of a word that is @n instructions before its distance */
+#define WORD_BEFORE(n)		(-(uint64_t)(WORD_BEYOND + (n)) << COUNT_INSTRUCTIONS_SHIFT)
+
+static inline bool word_is_reached(const struct counting *c, unsigned int level)
+{
+	return c->score->word[level] >= WORD_BEFORE(0);
+}
+
 void word_set(struct counting *c, unsigned int level, uint64_t distance);
 int64_t word_distance(const struct counting *c, unsigned int level);
 uint64_t word_step(unsigned int kind);

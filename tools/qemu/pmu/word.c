@@ -3,11 +3,13 @@
  * The word that counts instructions, branches and cycles, one for each vCPU and level.
  *
  * Generated code adds to instructions and branches at once. Instructions have the upper bits, which
- * start at minus a distance. Branches have the lower bits. Cycles are the sum of both. No kind in
- * the word advances faster than two for each instruction. So generated code checks the upper bits
- * only, and C code then compares each kind with its limit. Between two words that C code sets, the
- * lower bits of all levels together do not overflow: count_cycles() adds up whole words. What
- * generated code adds mostly fits in the immediate operand of an x86-64 instruction.
+ * start at minus a distance, minus WORD_BEYOND. Branches have the lower bits. Cycles are the sum of
+ * both. No kind in the word advances faster than two for each instruction. So generated code checks
+ * the upper bits only, and C code then compares each kind with its limit. C code sets the word again
+ * before it gets to 0: one unsigned comparison checks whether a block is near to the distance or
+ * beyond. Between two words that C code sets, the lower bits of all levels together do not overflow:
+ * count_cycles() adds up whole words. What generated code adds and compares with mostly fits in the
+ * immediate operand of an x86-64 instruction.
  */
 #include "pmu/counting.h"
 
@@ -23,7 +25,7 @@ _Static_assert(COUNT_LEVELS_MAX * (BRANCHES_START + DISTANCE_MAX + BRANCHES_BEYO
 	       COUNT_BRANCHES_MASK + 1, "branches of all levels have room in the lower bits");
 
 /**
- * word_set() - set a word to minus a distance; its counts do not change
+ * word_set() - set a word to a distance; its counts do not change
  * @c: the vCPU
  * @level: the level
  * @distance: the distance, in instructions
@@ -34,10 +36,10 @@ void word_set(struct counting *c, unsigned int level, uint64_t distance)
 	uint64_t *branches = &c->origin[index_of(count_config->branches, level)];
 
 	c->cycles_origin -= *instructions + *branches;
-	*instructions = word_count(c, count_config->instructions, level) + distance;
+	*instructions = word_count(c, count_config->instructions, level) + distance + WORD_BEYOND;
 	*branches = word_count(c, count_config->branches, level) - BRANCHES_START;
 	c->cycles_origin += *instructions + *branches;
-	c->score->word[level] = (-distance << COUNT_INSTRUCTIONS_SHIFT) + BRANCHES_START;
+	c->score->word[level] = WORD_BEFORE(distance) + BRANCHES_START;
 }
 
 static int64_t min(int64_t a, int64_t b)

@@ -69,6 +69,7 @@ void arm64_count_exception(unsigned int vcpu, int exception)
 		break;
 	}
 	count_add(vcpu, ARM64_PMU_EXCEPTIONS, level);
+	count_check(vcpu, level);
 }
 
 /**
@@ -135,6 +136,12 @@ static bool is_certain(unsigned int class)
 	return class & (ARM64_INSN_SIMPLE | ARM64_INSN_CONDITIONAL | ARM64_INSN_IMMEDIATE);
 }
 
+/* Check whether a block that ends with an instruction is certain to end at its own level. */
+static bool stays(unsigned int class)
+{
+	return class & ARM64_INSN_SIMPLE || (class & ARM64_INSN_BRANCH && !(class & ARM64_INSN_ERET));
+}
+
 /* Return the index of the block's tail: the instructions at the end that are certain to execute. */
 static size_t tail_of(const struct qemu_plugin_tb *tb)
 {
@@ -176,7 +183,7 @@ static void translate(struct qemu_plugin_tb *tb)
 		else if (!(class & ARM64_INSN_SIMPLE))
 			gen_memory(insn, &b, class);
 		if (i == n - 1)
-			count_gen_checks(at, &b);
+			count_gen_checks(at, &b, stays(class));
 	}
 }
 

@@ -110,6 +110,7 @@ enum x86_step_end x86_count_exception(unsigned int vcpu, int vector, uint64_t pc
 	/* An SVM intercept: the guest has not executed the instruction, and takes no exception. */
 	if (vector != X86_QEMU_VMEXIT)
 		count_add(vcpu, X86_PMU_EXCEPTIONS, ring);
+	count_check(vcpu, ring);
 	return end;
 }
 
@@ -129,10 +130,10 @@ enum x86_step_end x86_count_interrupt(unsigned int vcpu, uint64_t pc)
 	count_branch_went(vcpu, pc);
 	x86_branch_interrupt(vcpu, pc);
 	/* A repeated instruction that is interrupted has not retired. */
-	if (!(class & X86_INSN_REPEATED))
-		return X86_STEP_RETIRED;
-	take_back_instruction(vcpu, class, ring);
-	return X86_STEP_UNFINISHED;
+	if (class & X86_INSN_REPEATED)
+		take_back_instruction(vcpu, class, ring);
+	count_check(vcpu, ring);
+	return class & X86_INSN_REPEATED ? X86_STEP_UNFINISHED : X86_STEP_RETIRED;
 }
 
 void x86_count_interrupted(unsigned int vcpu, enum x86_pmu_ring ring)
@@ -229,6 +230,12 @@ static bool is_certain(unsigned int class)
 	return class & X86_INSN_SIMPLE || (class & X86_INSN_BRANCH && !(class & X86_INSN_FAULTING));
 }
 
+/* Check whether a block that ends with an instruction is certain to end in its own ring. */
+static bool stays(unsigned int class)
+{
+	return class & X86_INSN_SIMPLE || (class & X86_INSN_BRANCH && !(class & X86_INSN_FAR));
+}
+
 /* Return the index of the block's tail: the instructions at the end that are certain to execute. */
 static size_t tail_of(const struct qemu_plugin_tb *tb)
 {
@@ -256,12 +263,10 @@ static void translate(struct qemu_plugin_tb *tb)
 		unsigned int class = class_of(insn);
 
 		if (!i) {
-			if (count_is_live(X86_PMU_STEPS) && !pmu_qemu_is_single())
-				count_gen_near(&b);
+			count_gen_start(&b);
 			if (!(class & X86_INSN_REPEATED))
 				plugin_api.register_vcpu_tb_exec_inline_per_vcpu(tb,
 						PLUGIN_STORE, FIELD(last), 0);
-			count_gen_start(&b);
 			x86_branch_gen_start(tb, b.level,
 					     class_of(plugin_api.tb_get_insn(tb, n - 1)));
 			x86_step_gen_start(tb);
@@ -286,7 +291,7 @@ static void translate(struct qemu_plugin_tb *tb)
 			count_gen_memory(insn, &b, class & X86_INSN_UPDATE);
 		x86_step_gen(insn, class);
 		if (i == n - 1)
-			count_gen_checks(at, &b);
+			count_gen_checks(at, &b, stays(class));
 	}
 }
 

@@ -124,6 +124,8 @@ bool x86_step_near(unsigned int vcpu, unsigned int ring, unsigned int n)
 {
 	bool leave;
 
+	if (!count_is_live(X86_PMU_STEPS))
+		return false;
 	walks[vcpu]->in_near = true;
 	leave = hooks->near(vcpu, ring, n);
 	walks[vcpu]->in_near = false;
