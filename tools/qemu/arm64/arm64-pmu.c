@@ -45,12 +45,12 @@ static unsigned int vcpu_of(const struct arm64_pmu *pmu)
 
 static void pmu_read(struct arm64_pmu *pmu, arm64_pmu_counts counts)
 {
-	count_read(vcpu_of(pmu), counts[0]);
+	count_read(vcpu_of(pmu), counts[0], COUNT_ALL_KINDS);
 }
 
 static void pmu_watch(struct arm64_pmu *pmu, arm64_pmu_counts distance)
 {
-	count_watch(vcpu_of(pmu), distance[0]);
+	count_watch(vcpu_of(pmu), distance[0], COUNT_ALL_KINDS);
 }
 
 static void pmu_need(struct arm64_pmu *pmu, uint32_t kinds)
@@ -211,7 +211,7 @@ static void print_vcpu(FILE *f, unsigned int vcpu)
 	deliver_print_faults(f, vcpu);
 	unknown_print(f, vcpu);
 
-	count_read(vcpu, counts[0]);
+	count_read(vcpu, counts[0], COUNT_ALL_KINDS);
 	for (i = 0; i < ARM64_PMU_LEVELS; i++)
 		fprintf(f, "cpu%u.instructions.el%u %lu\n", vcpu, i,
 			counts[ARM64_PMU_INSTRUCTIONS][i]);

@@ -19,6 +19,9 @@
 /* A slot below this value has reached its distance. */
 #define REACHED			(UINT64_C(1) << 61)
 
+/* A distance that no count advances by */
+#define FAR_AWAY		(UINT64_MAX / 4)
+
 /* An access counts in the line of its first byte. */
 #define CACHE_LINE_SHIFT	6
 #define TLB_PAGE_SHIFT		12
@@ -74,25 +77,37 @@ static void word_reached(unsigned int vcpu, unsigned int level)
 
 /* ---- for the PMU ---- */
 
-/**
- * count_read() - read all counts of a vCPU
- * @vcpu: index of the vCPU; called in its thread
- * @counts: set to the counts, [kind][level]
- */
-void count_read(unsigned int vcpu, uint64_t *counts)
+/* Remove a kind from a bitmap, and return the kind. */
+static unsigned int take_kind(uint32_t *kinds)
 {
-	const unsigned int kinds = count_config->kinds, levels = count_config->levels;
-	const struct counting *c = countings[vcpu];
-	const uint32_t in_word = word_kinds();
-	unsigned int kind, level;
+	unsigned int kind = __builtin_ctz(*kinds);
 
-	for (kind = 0; kind < kinds; kind++, counts += levels) {
-		const uint64_t *slot = &c->score->slot[index_of(kind, 0)];
-		const uint64_t *origin = &c->origin[index_of(kind, 0)];
+	*kinds &= *kinds - 1;
+	return kind;
+}
+
+static uint32_t present_kinds(uint32_t kinds)
+{
+	return kinds & (bit_of(count_config->kinds) - 1);
+}
+
+/**
+ * count_read() - read counts of a vCPU
+ * @vcpu: index of the vCPU; called in its thread
+ * @counts: set to the counts, [kind][level]; only the rows of @kinds
+ * @kinds: bitmap of the kinds
+ */
+void count_read(unsigned int vcpu, uint64_t *counts, uint32_t kinds)
+{
+	const unsigned int levels = count_config->levels;
+	const struct counting *c = countings[vcpu];
+	unsigned int level;
+
+	for (kinds = present_kinds(kinds); kinds;) {
+		unsigned int kind = take_kind(&kinds);
 
 		for (level = 0; level < levels; level++)
-			counts[level] = in_word & bit_of(kind) ? word_count(c, kind, level) :
-					slot[level] + origin[level];
+			counts[kind * levels + level] = count_of(c, kind, level);
 	}
 }
 
@@ -111,43 +126,50 @@ uint64_t count_of_kind(unsigned int vcpu, unsigned int kind)
 	return sum;
 }
 
+/* Generated code counts all kinds in the word, or none. */
+static uint32_t with_word(uint32_t kinds)
+{
+	return kinds & word_kinds() ? kinds | word_kinds() : kinds;
+}
+
+/* Have reached() called before a count advances by more than a distance. */
+static void watch(struct counting *c, unsigned int kind, unsigned int level, uint64_t distance)
+{
+	unsigned int i = index_of(kind, level);
+
+	if (word_kinds() & bit_of(kind)) {
+		c->limit[i] = word_count(c, kind, level) + distance;
+		return;
+	}
+	c->origin[i] += c->score->slot[i] + distance;
+	c->score->slot[i] = -distance;
+}
+
 /**
  * count_watch() - have reached() called before a count advances by more than @distance
  * @vcpu: index of the vCPU; called in its thread
- * @distance: the distances from the present counts, [kind][level]
+ * @distance: the distances from the present counts, [kind][level]; only the rows of @kinds
+ * @kinds: bitmap of the kinds; for others, reached() is not called
  */
-void count_watch(unsigned int vcpu, const uint64_t *distance)
+void count_watch(unsigned int vcpu, const uint64_t *distance, uint32_t kinds)
 {
-	const unsigned int kinds = count_config->kinds, levels = count_config->levels;
+	const unsigned int levels = count_config->levels;
+	uint32_t all = with_word(present_kinds(kinds | live_kinds));
 	struct counting *c = countings[vcpu];
-	const uint32_t in_word = word_kinds();
-	unsigned int kind, level;
+	unsigned int level;
 
-	for (kind = 0; kind < kinds; kind++, distance += levels) {
-		uint64_t *slot = &c->score->slot[index_of(kind, 0)];
-		uint64_t *origin = &c->origin[index_of(kind, 0)];
+	while (all) {
+		unsigned int kind = take_kind(&all);
+		bool far = !(kinds & bit_of(kind));
 
-		for (level = 0; level < levels; level++) {
-			if (in_word & bit_of(kind)) {
-				c->limit[index_of(kind, level)] = word_count(c, kind, level) +
-								  distance[level];
-				continue;
-			}
-			origin[level] += slot[level] + distance[level];
-			slot[level] = -distance[level];
-		}
+		for (level = 0; level < levels; level++)
+			watch(c, kind, level, far ? FAR_AWAY : distance[kind * levels + level]);
 	}
 	for (level = 0; level < levels; level++) {
 		int64_t instructions = word_distance(c, level);
 
 		word_set(c, level, instructions > 0 ? instructions : 0);
 	}
-}
-
-/* Generated code counts all kinds in the word, or none. */
-static uint32_t with_word(uint32_t kinds)
-{
-	return kinds & word_kinds() ? kinds | word_kinds() : kinds;
 }
 
 static uint32_t needs(unsigned int vcpu)

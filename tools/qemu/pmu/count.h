@@ -15,6 +15,7 @@
 #include "pmu/qemu.h"
 
 #define COUNT_KINDS_MAX		32
+#define COUNT_ALL_KINDS		UINT32_MAX
 #define COUNT_LEVELS_MAX	4
 
 /* The fields of the word that instructions and branches share */
@@ -119,9 +120,9 @@ struct count_predictor {
 void count_init(struct count_config *config);
 void count_vcpu_init(unsigned int vcpu);
 
-/* For the PMU; the tables are [kind][level]. */
-void count_read(unsigned int vcpu, uint64_t *counts);
-void count_watch(unsigned int vcpu, const uint64_t *distance);
+/* For the PMU; the tables are [kind][level], of which the functions use some kinds (a bitmap). */
+void count_read(unsigned int vcpu, uint64_t *counts, uint32_t kinds);
+void count_watch(unsigned int vcpu, const uint64_t *distance, uint32_t kinds);
 void count_need(unsigned int vcpu, uint32_t kinds);
 
 /* Counting outside of generated code */

@@ -48,14 +48,14 @@ static unsigned int vcpu_of(const struct x86_pmu *pmu)
 	return i;
 }
 
-static void pmu_read(struct x86_pmu *pmu, x86_pmu_counts counts)
+static void pmu_read(struct x86_pmu *pmu, x86_pmu_counts counts, uint32_t kinds)
 {
-	count_read(vcpu_of(pmu), counts[0]);
+	count_read(vcpu_of(pmu), counts[0], kinds);
 }
 
-static void pmu_watch(struct x86_pmu *pmu, x86_pmu_counts distance)
+static void pmu_watch(struct x86_pmu *pmu, x86_pmu_counts distance, uint32_t kinds)
 {
-	count_watch(vcpu_of(pmu), distance[0]);
+	count_watch(vcpu_of(pmu), distance[0], kinds);
 }
 
 static void pmu_need(struct x86_pmu *pmu, uint32_t kinds)
@@ -289,7 +289,7 @@ static void print_vcpu(FILE *f, unsigned int vcpu)
 	deliver_print_faults(f, vcpu);
 	unknown_print(f, vcpu);
 
-	count_read(vcpu, counts[0]);
+	count_read(vcpu, counts[0], X86_PMU_KIND_BIT(X86_PMU_INSTRUCTIONS));
 	fprintf(f, "cpu%u.instructions.user %lu\n", vcpu,
 		counts[X86_PMU_INSTRUCTIONS][X86_PMU_USER]);
 	fprintf(f, "cpu%u.instructions.kernel %lu\n", vcpu,

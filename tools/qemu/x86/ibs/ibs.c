@@ -307,7 +307,7 @@ static void set_unit(struct x86_pmu *pmu, enum x86_ibs_unit unit, uint64_t ctl, 
 	struct x86_ibs_counter *c = &pmu->ibs.counter[unit];
 	x86_pmu_counts counts;
 
-	pmu->ops->read(pmu, counts);
+	pmu->ops->read(pmu, counts, X86_PMU_ALL_KINDS);
 	*c = (struct x86_ibs_counter) { .ctl = ctl, .max = max, .value = value };
 	c->seen = count_of(pmu, unit, counts);
 }

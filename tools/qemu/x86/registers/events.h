@@ -37,6 +37,7 @@ enum x86_pmu_kind {
 };
 
 #define X86_PMU_KIND_BIT(kind)	(UINT32_C(1) << (kind))
+#define X86_PMU_ALL_KINDS	(X86_PMU_KIND_BIT(X86_PMU_KINDS) - 1)
 
 /**
  * struct x86_pmu_event - an event: its count is (kind - less) * times / per

@@ -156,7 +156,7 @@ static bool advance(struct x86_pmu *pmu, uint32_t except)
 	x86_pmu_counts counts;
 	unsigned int i;
 
-	pmu->ops->read(pmu, counts);
+	pmu->ops->read(pmu, counts, pmu->kinds);
 	for (i = 0; i < X86_PMU_COUNTERS_MAX; i++) {
 		struct x86_pmu_counter *c = &pmu->counter[i];
 		uint64_t now, steps;
@@ -221,7 +221,7 @@ void x86_pmu_ahead(struct x86_pmu *pmu, int64_t *ahead, unsigned int nr)
 	x86_pmu_counts counts;
 	unsigned int i;
 
-	pmu->ops->read(pmu, counts);
+	pmu->ops->read(pmu, counts, pmu->kinds);
 	for (i = 0; i < nr; i++) {
 		const struct x86_pmu_counter *c = &pmu->counter[i];
 		int64_t more = c->active ? count_of(c, counts) - c->seen : 0;
@@ -300,11 +300,11 @@ static void watch(struct x86_pmu *pmu)
 	}
 	x86_pebs_look(pmu);
 	if (pmu->alarm_set) {
-		pmu->ops->read(pmu, counts);
+		pmu->ops->read(pmu, counts, X86_PMU_KIND_BIT(X86_PMU_INSTRUCTIONS));
 		shorten(distance, X86_PMU_INSTRUCTIONS, x86_pmu_rings(pmu, true, true),
 			pmu->alarm - instructions(counts));
 	}
-	pmu->ops->watch(pmu, distance);
+	pmu->ops->watch(pmu, distance, pmu->kinds);
 }
 
 static bool same_event(const struct x86_pmu_counter *a, const struct x86_pmu_counter *b)
@@ -348,10 +348,9 @@ void x86_pmu_activate(struct x86_pmu *pmu)
 	void (*activate_fixed)(struct x86_pmu *pmu, unsigned int i) =
 		x86_pmu_maker(pmu->config)->activate_fixed;
 	x86_pmu_counts counts;
-	uint32_t needs;
 	unsigned int i;
 
-	pmu->ops->read(pmu, counts);
+	pmu->ops->read(pmu, counts, X86_PMU_ALL_KINDS);
 	for (i = 0; i < X86_PMU_COUNTERS_MAX; i++) {
 		struct x86_pmu_counter *c = &pmu->counter[i];
 		struct x86_pmu_counter before = *c;
@@ -368,9 +367,9 @@ void x86_pmu_activate(struct x86_pmu *pmu)
 		if (!before.active || !same_event(c, &before))
 			c->seen = count_of(c, counts);
 	}
-	needs = x86_pmu_needs(pmu);
-	if (needs)
-		pmu->ops->need(pmu, needs);
+	pmu->kinds = x86_pmu_needs(pmu);
+	if (pmu->kinds)
+		pmu->ops->need(pmu, pmu->kinds);
 	x86_lbr_update(pmu);
 	watch(pmu);
 }
@@ -401,9 +400,10 @@ void x86_pmu_set_alarm(struct x86_pmu *pmu, uint64_t distance)
 	x86_pmu_counts counts;
 
 	pmu->ops->need(pmu, X86_PMU_KIND_BIT(X86_PMU_INSTRUCTIONS));
-	pmu->ops->read(pmu, counts);
+	pmu->ops->read(pmu, counts, X86_PMU_KIND_BIT(X86_PMU_INSTRUCTIONS));
 	pmu->alarm = instructions(counts) + distance;
 	pmu->alarm_set = true;
+	pmu->kinds |= X86_PMU_KIND_BIT(X86_PMU_INSTRUCTIONS);
 	watch(pmu);
 }
 
@@ -416,6 +416,7 @@ void x86_pmu_set_alarm(struct x86_pmu *pmu, uint64_t distance)
 void x86_pmu_reset(struct x86_pmu *pmu)
 {
 	memset(pmu->counter, 0, sizeof(pmu->counter));
+	pmu->kinds = 0;
 	pmu->perf_metrics = 0;
 	pmu->metrics_slots = 0;
 	pmu->slots_written = 0;

@@ -41,8 +41,8 @@ typedef uint64_t x86_pmu_counts[X86_PMU_KINDS][X86_PMU_RINGS];
 
 /**
  * struct x86_pmu_ops - the functions of the CPU that the model calls
- * @read: read all counts
- * @watch: have x86_pmu_check() called before a count advances by more than its @distance
+ * @read: read the counts of some kinds, a bit each; others stay undefined
+ * @watch: have x86_pmu_check() called before a count of @kinds advances by more than its @distance
  * @need: have these kinds counted from now on, a bit each
  * @interrupt: signal an interrupt
  * @alarm: the alarm of x86_pmu_set_alarm() has expired
@@ -60,8 +60,8 @@ typedef uint64_t x86_pmu_counts[X86_PMU_KINDS][X86_PMU_RINGS];
  *	count; may be NULL
  */
 struct x86_pmu_ops {
-	void (*read)(struct x86_pmu *pmu, x86_pmu_counts counts);
-	void (*watch)(struct x86_pmu *pmu, x86_pmu_counts distance);
+	void (*read)(struct x86_pmu *pmu, x86_pmu_counts counts, uint32_t kinds);
+	void (*watch)(struct x86_pmu *pmu, x86_pmu_counts distance, uint32_t kinds);
 	void (*need)(struct x86_pmu *pmu, uint32_t kinds);
 	void (*interrupt)(struct x86_pmu *pmu);
 	void (*alarm)(struct x86_pmu *pmu);
@@ -113,6 +113,7 @@ struct x86_pmu_accesses {
  * @config: the PMU's properties
  * @ops: functions of the CPU
  * @counter: general-purpose counters, then fixed-function ones
+ * @kinds: bitmap of the kinds that active counters, IBS and the alarm need
  * @perf_metrics: MSR_PERF_METRICS as written
  * @metrics_slots: value of the slots counter that @perf_metrics belongs to
  * @slots_written: value of the slots counter at the last write of it or of MSR_PERF_METRICS
@@ -138,6 +139,7 @@ struct x86_pmu {
 	const struct x86_pmu_config *config;
 	const struct x86_pmu_ops *ops;
 	struct x86_pmu_counter counter[X86_PMU_COUNTERS_MAX];
+	uint32_t kinds;
 	uint64_t perf_metrics;
 	uint64_t metrics_slots;
 	uint64_t slots_written;

@@ -29,15 +29,23 @@ static struct cpu {
 	uint64_t memory[512];
 } cpu;
 
-static inline void cpu_read(struct x86_pmu *pmu, x86_pmu_counts counts)
+/* Counts of other kinds are wrong: the model must not use them. */
+static inline void cpu_read(struct x86_pmu *pmu, x86_pmu_counts counts, uint32_t kinds)
 {
+	int kind;
+
 	(void)pmu;
-	memcpy(counts, cpu.counts, sizeof(cpu.counts));
+	for (kind = 0; kind < X86_PMU_KINDS; kind++)
+		if (kinds & X86_PMU_KIND_BIT(kind))
+			memcpy(counts[kind], cpu.counts[kind], sizeof(counts[kind]));
+		else
+			memset(counts[kind], 0xaa, sizeof(counts[kind]));
 }
 
-static inline void cpu_watch(struct x86_pmu *pmu, x86_pmu_counts distance)
+static inline void cpu_watch(struct x86_pmu *pmu, x86_pmu_counts distance, uint32_t kinds)
 {
 	(void)pmu;
+	(void)kinds;
 	memcpy(cpu.distance, distance, sizeof(cpu.distance));
 }
 

@@ -18,11 +18,12 @@
 /* Counts at which the model looks at its counters */
 static x86_pmu_counts limit;
 
-static inline void watch_limit(struct x86_pmu *pmu, x86_pmu_counts distance)
+static inline void watch_limit(struct x86_pmu *pmu, x86_pmu_counts distance, uint32_t kinds)
 {
 	int kind, ring;
 
 	(void)pmu;
+	(void)kinds;
 	for (kind = 0; kind < X86_PMU_KINDS; kind++)
 		for (ring = 0; ring < X86_PMU_RINGS; ring++)
 			limit[kind][ring] = cpu.counts[kind][ring] + distance[kind][ring];
