@@ -271,10 +271,11 @@ static void watch(struct x86_pmu *pmu)
 {
 	x86_pmu_counts distance, counts;
 	unsigned int i, ring;
+	uint32_t kinds;
 
-	for (i = 0; i < X86_PMU_KINDS; i++)
+	for (kinds = pmu->kinds; kinds; kinds &= kinds - 1)
 		for (ring = 0; ring < X86_PMU_RINGS; ring++)
-			distance[i][ring] = FAR_AWAY;
+			distance[__builtin_ctz(kinds)][ring] = FAR_AWAY;
 
 	pmu->pebs.near = 0;
 	for (i = 0; i < X86_PMU_COUNTERS_MAX; i++) {

@@ -44,9 +44,14 @@ static inline void cpu_read(struct x86_pmu *pmu, x86_pmu_counts counts, uint32_t
 
 static inline void cpu_watch(struct x86_pmu *pmu, x86_pmu_counts distance, uint32_t kinds)
 {
+	int kind;
+
 	(void)pmu;
-	(void)kinds;
-	memcpy(cpu.distance, distance, sizeof(cpu.distance));
+	for (kind = 0; kind < X86_PMU_KINDS; kind++)
+		if (kinds & X86_PMU_KIND_BIT(kind))
+			memcpy(cpu.distance[kind], distance[kind], sizeof(cpu.distance[kind]));
+		else
+			memset(cpu.distance[kind], 0x3f, sizeof(cpu.distance[kind]));
 }
 
 static inline void cpu_need(struct x86_pmu *pmu, uint32_t kinds)

@@ -23,9 +23,9 @@ static inline void watch_limit(struct x86_pmu *pmu, x86_pmu_counts distance, uin
 	int kind, ring;
 
 	(void)pmu;
-	(void)kinds;
+	memset(limit, 0x3f, sizeof(limit));
 	for (kind = 0; kind < X86_PMU_KINDS; kind++)
-		for (ring = 0; ring < X86_PMU_RINGS; ring++)
+		for (ring = 0; kinds & X86_PMU_KIND_BIT(kind) && ring < X86_PMU_RINGS; ring++)
 			limit[kind][ring] = cpu.counts[kind][ring] + distance[kind][ring];
 }
 
