@@ -51,6 +51,7 @@ static volatile uint32_t resume;
 static volatile uint32_t faulted;
 static volatile uint32_t ticks;
 static volatile uint32_t interrupts, fixed_interrupts, lvt_masked, skid_max, without_status;
+static volatile uint32_t exceptions, early_interrupts;
 
 static uint32_t wrmsr_faults(uint32_t msr, uint64_t value)
 {
@@ -113,6 +114,12 @@ static bool page_fault(struct frame *frame)
 	return false;
 }
 
+static void note_exception(void)
+{
+	if (!exceptions++)
+		early_interrupts = interrupts;
+}
+
 void handle(struct frame *frame)
 {
 	switch (frame->vector) {
@@ -140,8 +147,10 @@ void handle(struct frame *frame)
 		frame->eip += 2;
 		break;
 	case VECTOR_BP:
+		note_exception();
 		break;
 	case VECTOR_PF:
+		note_exception();
 		if (page_fault(frame))
 			break;
 		__attribute__((fallthrough));
@@ -362,6 +371,28 @@ static void test_rdpmc(void)
 	print("rdpmc.user-value", user_rdpmc_low);
 }
 
+/*
+ * Have the k-th instruction in ring 3 overflow, for each k up to @n. Return how many of the interrupts
+ * come before the handler of the first exception.
+ */
+static uint32_t count_early(void (*fn)(void), unsigned int n)
+{
+	uint32_t early = 0;
+	unsigned int k;
+
+	apic_write(APIC_LVTPC, LVT_NMI);
+	for (k = 1; k <= n; k++) {
+		interrupts = 0;
+		exceptions = 0;
+		prepare(event(INSTRUCTIONS) | SEL_USR | SEL_INT, -(uint64_t)k);
+		wrmsr(pmu.enable, pmu.enable_value);
+		run_user(fn);
+		wrmsr(pmu.enable, 0);
+		early += early_interrupts;
+	}
+	return early;
+}
+
 static void sample(uint32_t lvt)
 {
 	interrupts = 0;
@@ -395,6 +426,7 @@ static void test_interrupts(void)
 
 	sample(LVT_NMI | LVT_MASKED);
 	print("masked.interrupts", interrupts);
+	print("int3.early", count_early(user_int3, 10));
 }
 
 /* Map each address to itself, and the pages of alias.S a second time. */
@@ -442,6 +474,7 @@ static void test_alias(void)
 	print("alias-offset.branches", count_user(alias_offset, BRANCHES));
 	print("alias-fetch.instructions", count_user(alias_fetch, INSTRUCTIONS));
 	print("alias-fetch.not-taken", count_user(alias_fetch, NOT_TAKEN));
+	print("alias-fetch.early", count_early(alias_fetch, 20));
 }
 
 int main(void)
