@@ -65,16 +65,6 @@ static uint64_t count_of(const struct counting *c, unsigned int kind, unsigned i
 	return c->score->slot[index_of(kind, level)] + c->origin[index_of(kind, level)];
 }
 
-static void word_reached(unsigned int vcpu, unsigned int level)
-{
-	int64_t distance = word_distance(countings[vcpu], level);
-
-	if (distance <= 0)
-		count_config->reached(vcpu);
-	else
-		word_set(countings[vcpu], level, distance);
-}
-
 /* ---- for the PMU ---- */
 
 /* Remove a kind from a bitmap, and return the kind. */
@@ -403,39 +393,6 @@ static void access_memory(unsigned int vcpu, uint32_t info, uint64_t addr, void 
 
 /* ---- generated code ---- */
 
-/* A block for block_is_near(): its number of instructions, and its level above */
-#define NEAR_LEVEL_SHIFT	16
-
-/* Called at the start of a block that can reach the distance, or after those that have reached it */
-static void block_is_near(unsigned int vcpu, void *block)
-{
-	unsigned int level = (uintptr_t)block >> NEAR_LEVEL_SHIFT;
-	unsigned int n = (uintptr_t)block & ((1 << NEAR_LEVEL_SHIFT) - 1);
-	int64_t distance = word_distance(countings[vcpu], level);
-	bool leave = distance <= 0;
-
-	if (distance > n) {
-		word_set(countings[vcpu], level, distance);
-		return;
-	}
-	if (distance <= 0)
-		count_config->reached(vcpu);
-	if (count_config->near)
-		leave |= count_config->near(vcpu, level, n);
-	if (leave)
-		pmu_qemu_leave_block(vcpu, (uintptr_t)__builtin_return_address(0));
-}
-
-static void gen_near(const struct count_block *b)
-{
-	uint64_t n = plugin_api.tb_n_insns(b->tb);
-	uintptr_t block = n | b->level << NEAR_LEVEL_SHIFT;
-
-	plugin_api.register_vcpu_tb_exec_cond_cb(b->tb, block_is_near, 0, PLUGIN_COND_GE,
-						 word_of(b->level), WORD_BEFORE(n),
-						 (void *)block);
-}
-
 /**
  * count_gen_start() - instrument the start of a block
  * @b: the block; these are the first callbacks at its start
@@ -450,7 +407,7 @@ void count_gen_start(const struct count_block *b)
 	size_t i;
 
 	if (live_has(word_kinds()) && !pmu_qemu_is_single())
-		gen_near(b);
+		word_gen_near(b, word_of(b->level));
 	if (count_follows)
 		plugin_api.register_vcpu_tb_exec_cond_cb(b->tb, went_callback(), 0, PLUGIN_COND_NE,
 							 not_taken_slot(), 0, (void *)after);

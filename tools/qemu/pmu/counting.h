@@ -107,6 +107,8 @@ static inline bool word_is_reached(const struct counting *c, unsigned int level)
 
 void word_set(struct counting *c, unsigned int level, uint64_t distance);
 int64_t word_distance(const struct counting *c, unsigned int level);
+void word_reached(unsigned int vcpu, unsigned int level);
+void word_gen_near(const struct count_block *b, struct plugin_slot word);
 uint64_t word_step(unsigned int kind);
 
 #endif /* TOOLS_QEMU_PMU_COUNTING_H */

@@ -5,11 +5,11 @@
  * Generated code adds to instructions and branches at once. Instructions have the upper bits, which
  * start at minus a distance, minus WORD_BEYOND. Branches have the lower bits. Cycles are the sum of
  * both. No kind in the word advances faster than two for each instruction. So generated code checks
- * the upper bits only, and C code then compares each kind with its limit. C code sets the word again
- * before it gets to 0: one unsigned comparison checks whether a block is near to the distance or
- * beyond. Between two words that C code sets, the lower bits of all levels together do not overflow:
- * count_cycles() adds up whole words. What generated code adds and compares with mostly fits in the
- * immediate operand of an x86-64 instruction.
+ * the upper bits only, and C code then compares each kind with its limit. C code sets a new word
+ * before the word gets to 0: one unsigned comparison finds a block that is near to the distance or
+ * beyond. Between two words that C code sets, the lower bits of all levels together do not
+ * overflow: count_cycles() adds up whole words. What generated code adds and compares with mostly
+ * fits in the immediate operand of an x86-64 instruction.
  */
 #include "pmu/counting.h"
 
@@ -65,6 +65,58 @@ int64_t word_distance(const struct counting *c, unsigned int level)
 	return min(min(steps_left(c, count_config->instructions, level),
 		       steps_left(c, count_config->branches, level)),
 		   min(cycles / 2 + cycles % 2, DISTANCE_MAX));
+}
+
+/**
+ * word_reached() - handle a word that has reached its distance
+ * @vcpu: index of the vCPU; called in its thread
+ * @level: the level
+ */
+void word_reached(unsigned int vcpu, unsigned int level)
+{
+	int64_t distance = word_distance(countings[vcpu], level);
+
+	if (distance <= 0)
+		count_config->reached(vcpu);
+	else
+		word_set(countings[vcpu], level, distance);
+}
+
+/* A block for block_is_near(): its number of instructions, and its level above */
+#define NEAR_LEVEL_SHIFT	16
+
+/* Called at the start of a block that can reach the distance, or that follows its reaching */
+static void block_is_near(unsigned int vcpu, void *block)
+{
+	unsigned int level = (uintptr_t)block >> NEAR_LEVEL_SHIFT;
+	unsigned int n = (uintptr_t)block & ((1 << NEAR_LEVEL_SHIFT) - 1);
+	int64_t distance = word_distance(countings[vcpu], level);
+	bool leave = distance <= 0;
+
+	if (distance > n) {
+		word_set(countings[vcpu], level, distance);
+		return;
+	}
+	if (distance <= 0)
+		count_config->reached(vcpu);
+	if (count_config->near)
+		leave |= count_config->near(vcpu, level, n);
+	if (leave)
+		pmu_qemu_leave_block(vcpu, (uintptr_t)__builtin_return_address(0));
+}
+
+/**
+ * word_gen_near() - check the word at the start of a block
+ * @b: the block; this is the first callback at its start
+ * @word: the word of its level
+ */
+void word_gen_near(const struct count_block *b, struct plugin_slot word)
+{
+	uint64_t n = plugin_api.tb_n_insns(b->tb);
+	uintptr_t block = n | b->level << NEAR_LEVEL_SHIFT;
+
+	plugin_api.register_vcpu_tb_exec_cond_cb(b->tb, block_is_near, 0, PLUGIN_COND_GE,
+						 word, WORD_BEFORE(n), (void *)block);
 }
 
 /**

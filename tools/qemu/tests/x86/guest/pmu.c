@@ -372,7 +372,7 @@ static void test_rdpmc(void)
 }
 
 /*
- * Have the k-th instruction in ring 3 overflow, for each k up to @n. Return how many of the interrupts
+ * Have the k-th instruction in ring 3 overflow, for each k up to @n. Return how many interrupts
  * come before the handler of the first exception.
  */
 static uint32_t count_early(void (*fn)(void), unsigned int n)
