@@ -461,8 +461,8 @@ static void pmu_types(struct kunit *test)
 	fixture_close(event);
 
 	/*
-	 * Perf core asks the built-in PMU of the first CPU type before this driver's PMUs, and
-	 * those of other types after them.
+	 * Perf core asks cpu_core before this driver's PMUs, and cpu_atom after them: a secondary
+	 * PMU must not end the search.
 	 */
 	generic.config = PERF_COUNT_HW_MAX;
 	KUNIT_EXPECT_EQ(test, fixture_open(b, &generic, &event), -EINVAL);
@@ -479,8 +479,13 @@ static void pmu_types(struct kunit *test)
 	/* The PMU rejects events before it is open, and on a CPU of another PMU. */
 	b->pmu->open = false;
 	KUNIT_EXPECT_EQ(test, fixture_open(b, &own, &event), -ENODEV);
-	b->pmu->open = true;
+	generic.config = PERF_COUNT_HW_CPU_CYCLES;
+	KUNIT_EXPECT_EQ(test, fixture_open(b, &generic, &event), -ENOENT);
 	cpumask_clear(&b->pmu->supported_cpus);
+	event = fixture_alloc(b, &own);
+	event->cpu = 0;
+	KUNIT_EXPECT_EQ(test, fixture_init_event(event), -ENOENT);
+	b->pmu->open = true;
 	event = fixture_alloc(b, &own);
 	event->cpu = 0;
 	KUNIT_EXPECT_EQ(test, fixture_init_event(event), -ENOENT);

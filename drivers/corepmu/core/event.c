@@ -23,8 +23,8 @@
  * A generic event comes here in two cases. Either user space named this PMU, by the type in
  * attr.config. Or it named none, and perf core asks one PMU after the other (perf_init_event() in
  * kernel/events/core.c). The driver cannot distinguish the cases, since perf core has removed the
- * type. In the second case any other errno than -ENOENT ends the search, before perf core asks the
- * PMU that could count the event.
+ * type. In the second case any errno but -ENOENT ends the search, before perf core asks the PMU
+ * that could count the event.
  */
 static int refusal_of_generic(const struct corepmu *pmu, const struct perf_event *event, int err)
 {
@@ -268,12 +268,12 @@ int corepmu_event_init(struct perf_event *event)
 	if (!event_is_ours(pmu, event))
 		return -ENOENT;
 
-	if (!READ_ONCE(pmu->open))
-		return -ENODEV;
-
 	/* CPUs of another type have a PMU of their own. */
 	if (event->cpu >= 0 && !cpumask_test_cpu(event->cpu, &pmu->supported_cpus))
 		return -ENOENT;
+
+	if (!READ_ONCE(pmu->open))
+		return refusal_of_generic(pmu, event, -ENODEV);
 
 	hwc->idx = -1;
 	corepmu_hw_set_freq(hwc, 0);
@@ -284,8 +284,8 @@ int corepmu_event_init(struct perf_event *event)
 
 	ret = pmu->backend->encode(pmu, event);
 	/*
-	 * Coexist mode: perf core has asked the built-in PMU of the first CPU type, but maybe not
-	 * those of the other types.
+	 * In coexist mode perf core asks the built-in PMU of the first CPU type before this
+	 * driver's PMUs, but the built-in PMUs of the other types (cpu_atom) after them.
 	 */
 	if (ret)
 		return pmu->secondary ? refusal_of_generic(pmu, event, ret) : ret;
