@@ -152,8 +152,8 @@ static inline bool compat_sched_task_is_called(const struct pmu *pmu)
  * Perf core notifies a PMU of every task switch on a CPU where perf_sched_cb_inc() was called.
  * Before 7.3 perf core gives no notice if the task has events of other PMUs only
  * (perf_pmu_sched_task() in kernel/events/core.c). No header shows the change ("perf/core: Run
- * sched_task() for PMUs with only CPU-wide events"): the version decides. 6.12.112 has the change
- * as a backport.
+ * sched_task() for PMUs with only CPU-wide events"): the version decides. In 6.12 the change is a
+ * backport, from 6.12.112 on.
  */
 #ifdef COREPMU_KUNIT
 extern bool testbed_every_switch;

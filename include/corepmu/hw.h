@@ -7,12 +7,11 @@
  *
  *   config            counters:	the counters the event may be placed on, a bit each
  *   event_base        value_mask:	the value bits of the counter that the event is placed on
- *   event_base_rdpmc  min_period:	the counter may be set to overflow after this many counts,
- *					not after fewer: struct corepmu's min_left, or more if the
+ *   event_base_rdpmc  min_period:	the lowest number of counts after which the counter may be
+ *					set to overflow: struct corepmu's min_left, or more if the
  *					event or the limiter needs more
- *   extra_reg.alloc   period_floor:	the event's part of min_period: the limiter does not lower
- *					min_period below it. 0: the event needs no more than
- *					struct corepmu's min_left
+ *   extra_reg.alloc   period_floor:	the limiter does not lower min_period below this value.
+ *					0: the event needs no more than struct corepmu's min_left
  *   last_cpu          freq:		the frequency that sample_period fits, COREPMU_FREQ_YOUNG
  *					while the event is young (core/frequency.c); 0 without a
  *					frequency

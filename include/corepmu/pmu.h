@@ -54,9 +54,9 @@ struct corepmu_precise_backend;
  * @builtin_name: name of the built-in driver's PMU for this CPU type, if the name does not follow
  *	from the backend's builtin_name and @cpu_type; or NULL
  * @secondary: not the PMU of the first CPU type: the parameter type= does not apply
- * @claims_generic: there is no other driver's core PMU: accept PERF_TYPE_RAW. Otherwise this PMU
- *	still accepts generic events, which may name it (event_is_ours()), and rejects some with
- *	-ENOENT for the other driver (refusal_of_generic())
+ * @claims_generic: replace mode, no other driver has a core PMU: accept PERF_TYPE_RAW. In coexist
+ *	mode the PMU accepts its own type, and generic events, which may name it in attr.config.
+ *	-ENOENT rejects a generic event that the other driver may count (refusal_of_generic())
  * @open: registration is complete and no unload has begun, so events may be opened
  * @follows_tasks: a feature needs notice of task switches (pmu.sched_task)
  * @nr_branches: number of branch records that the hardware keeps

@@ -243,8 +243,8 @@ static void branch_sample_at_sched_out(struct kunit *test)
 
 /*
  * The scheduler increments nvcsw a little before perf core notifies the PMU. A sample between the
- * two has branches if perf core notifies the PMU of all switches of the task. Earlier kernels
- * (COMPAT_NOTIFIES_EVERY_SWITCH) do so only for a task that has an event of this PMU.
+ * two has branches if perf core notifies the PMU of all switches of the task. Without
+ * COMPAT_NOTIFIES_EVERY_SWITCH perf core does so only for a task that has an event of this PMU.
  */
 static void branch_sample_before_sched_out(struct kunit *test)
 {

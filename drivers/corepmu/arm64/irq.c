@@ -150,8 +150,8 @@ static int __corepmu_init take_all_cpus_of(struct pmuv3 *pmuv3, struct device_no
  *
  * Documentation/devicetree/bindings/arm/pmu.yaml. Process context.
  *
- * Return: 0, or a negative errno after a message of the driver or of the kernel. A PMU of CPUs that
- * this kernel does not use is -ENODEV without a message
+ * Return: 0, or a negative errno after a message of the driver or of the kernel. Without a message:
+ * -ENODEV if the kernel uses no CPU of the PMU
  */
 int __corepmu_init pmuv3_parse_irqs_of(struct pmuv3 *pmuv3, struct platform_device *pdev)
 {

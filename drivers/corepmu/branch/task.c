@@ -61,8 +61,8 @@ static bool is_without_gap(const struct corepmu_branches *branches)
 
 /*
  * Check whether perf core has notified the PMU of all switches of the current task since its events
- * with branch records were placed. From 7.3 and 6.12.112 on perf core does so for every task, and
- * from 6.2 on for a task that has an event of this PMU.
+ * with branch records were placed. With COMPAT_NOTIFIES_EVERY_SWITCH perf core does so for every
+ * task; earlier kernels, from 6.2 on, do so for a task that has an event of this PMU.
  */
 static bool has_all_notices(const struct corepmu_cpu *cpuc)
 {

@@ -15,7 +15,7 @@
 
 #include "access.h"
 
-/* Impossible value of a register: the driver does not know what the register has. */
+/* Stands for a register value that the driver does not know. No register has this value. */
 #define MSR_UNKNOWN		(~0ULL)
 
 /* IA32_PERFEVTSELx and PERF_CTLx */
@@ -59,8 +59,8 @@
 #define EVNTSEL_AMD_HOSTONLY	BIT_ULL(41)
 
 /*
- * A flag of the driver in config_base, and no bit of a register: a slots event with metrics_clear.
- * Only fixed counter 3 counts slots, so that no selection register gets the flag.
+ * Flag of the driver in config_base: a slots event with metrics_clear. No register gets the flag:
+ * only fixed counter 3 counts slots, and a fixed counter has no event select register.
  */
 #define EVNTSEL_METRICS_CLEAR	BIT_ULL(63)
 

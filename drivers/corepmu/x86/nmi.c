@@ -283,10 +283,10 @@ static int handle_nmi_with_bts(unsigned int type, struct pt_regs *regs)
  * x86_irq_learn() - check whether a PMI has masked LVTPC, and then unmask LVTPC in every NMI
  * @cpuc: state of this CPU, which has just had a PMI
  *
- * AMD hardware does not mask LVTPC. But older KVM masks it in every guest, since Intel hardware
- * does; kvm_apic_local_deliver() in arch/x86/kvm/lapic.c now excepts guests with an AMD CPU. The
- * built-in driver unmasks LVTPC in every NMI (x86_pmu_handle_irq() in arch/x86/events/core.c). On
- * the CPU, IRQs off.
+ * A PMI masks LVTPC on Intel hardware, not on AMD hardware. Older KVM masks LVTPC in every guest;
+ * today kvm_apic_local_deliver() in arch/x86/kvm/lapic.c excepts guests with an AMD CPU.
+ * The built-in driver unmasks LVTPC in every NMI (x86_pmu_handle_irq() in arch/x86/events/core.c).
+ * On the CPU, IRQs off.
  */
 void x86_irq_learn(struct corepmu_cpu *cpuc)
 {

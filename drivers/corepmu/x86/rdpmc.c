@@ -4,10 +4,10 @@
  *
  * User space (CPL 3) may execute RDPMC while CR4.PCE is set (Intel SDM volume 2, "RDPMC"; AMD APM
  * volume 3). At each switch of the mm the kernel sets CR4.PCE if mm->context.perf_rdpmc_allowed is
- * not 0 (arch/x86/mm/tlb.c). Two static keys override this: "never" and "always". If two drivers'
- * files set both keys, "always" wins. As with the built-in driver, a process may read while it maps
- * an event's page. The PMU's sysfs file rdpmc says 0 (no process may read), 1 (processes with a
- * mapped page) or 2 (all processes).
+ * not 0 (arch/x86/mm/tlb.c). Two static keys override this: "never" and "always". If one driver's
+ * file sets "never" and the other's sets "always", "always" wins. As with the built-in driver, a
+ * process may read while it maps an event's page. The PMU's sysfs file rdpmc says 0 (no process may
+ * read), 1 (processes with a mapped page) or 2 (all processes).
  *
  * perf core does not say which task runs next, and a forked mm keeps its parent's value of
  * perf_rdpmc_allowed: any task may have access. So from the first mapped page on, the driver clears

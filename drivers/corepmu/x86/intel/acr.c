@@ -147,7 +147,7 @@ static u64 named_by(const struct perf_event *event)
 	return event->hw.flags & COREPMU_EVENT_ACR ? event->attr.config2 : 0;
 }
 
-/* Check whether @event names member @nr of its group. acr_mask has bits for 64 members. */
+/* Check whether @event names member @nr of its group. acr_mask can name members 0 to 63 only. */
 static bool names(const struct perf_event *event, unsigned int nr)
 {
 	if (nr >= BITS_PER_TYPE(u64))
@@ -161,6 +161,7 @@ static bool is_ours(const struct perf_event *event, const struct perf_event *oth
 	return other->pmu == event->pmu;
 }
 
+/* Check whether @event may be placed on a counter that can cause a reload. */
 static bool can_cause(const struct x86_desc *desc, const struct perf_event *event)
 {
 	return corepmu_hw_counters(&event->hw) & desc->acr_causes;
@@ -168,9 +169,9 @@ static bool can_cause(const struct x86_desc *desc, const struct perf_event *even
 
 /*
  * Check @event, member @mine of its group, against @other, member @nr, which was opened before. An
- * event that is named must be on a counter that can cause a reload. Closed members change the
- * positions, so acr_mask may name another member in the child's group. A child is accepted all the
- * same: fork(2) must not fail.
+ * event that is named must be on a counter that can cause a reload. A closed member changes the
+ * positions, and acr_mask may then name another member in a child's group. Even if that member's
+ * counters cannot cause a reload, the child is accepted: fork(2) must not fail.
  */
 static int narrow(const struct x86_desc *desc, struct perf_event *event,
 		  const struct perf_event *other, unsigned int nr, unsigned int mine)
@@ -313,8 +314,8 @@ static unsigned int position(const struct perf_event *other)
  *
  * Process context.
  *
- * Return: the counters that can cause a reload if @event names @other, or all counters. All also if
- * @other has no such counter, in a child's group: see narrow()
+ * Return: the counters that can cause a reload if @event names @other, else all counters. If @other
+ * cannot be placed on a counter that causes a reload (only in a child's group: narrow()), also all
  */
 u64 x86_acr_leaves(const struct perf_event *event, const struct perf_event *other)
 {

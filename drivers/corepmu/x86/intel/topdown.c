@@ -25,13 +25,13 @@
  *
  * So a program that reads the registers by RDPMC sees them grow across context switches
  * (tools/perf/Documentation/topdown.txt; icl_update_topdown_event() in
- * arch/x86/events/intel/core.c does the same). The members of a group must show the same slots. So
- * soon after an update, the read of a metric skips step 2 (FEW_SLOTS).
+ * arch/x86/events/intel/core.c does the same). Soon after an update, the read of a metric skips
+ * step 2 (FEW_SLOTS): all members of a group that is read must show the same slots.
  *
  * With metrics_clear (CPUs with bit 19 of IA32_PERF_CAPABILITIES), RDPMC of PERF_METRICS in user
  * space clears both registers. read(2) does not count what RDPMC has cleared. The hardware does not
- * report a clear. The driver detects a clear if the slots register is below its value at the last
- * update, V. If the register has passed V again, the counts lack V slots.
+ * report a clear. The driver detects a clear if the slots register is below V, its value after the
+ * last update or sched_in. If the register has passed V again, the counts lack another V slots.
  *
  * struct hw_perf_event has, by the accessors below:
  *
@@ -197,8 +197,8 @@ static void restart_metrics(struct corepmu_cpu *cpuc, u64 metrics)
 }
 
 /*
- * The slots register is below its value at the last update. Check whether user space has cleared
- * the register. Otherwise the counter has overflowed, and the interrupt is still to come.
+ * Check why the slots register is below its value at the last update: true if user space has
+ * cleared the register, false if the counter has overflowed and the interrupt is still to come.
  */
 static bool has_cleared(const struct corepmu_cpu *cpuc, const struct perf_event *slots)
 {
@@ -223,8 +223,8 @@ static void update_members(struct corepmu_cpu *cpuc, struct perf_event *slots, u
 	if (now < before) {
 		if (!has_cleared(cpuc, slots)) {
 			/*
-			 * An unhandled overflow: its interrupt will update the events. No slots are
-			 * lost, unless the group loses its counter before.
+			 * The interrupt of this overflow will update the events. The slots are lost
+			 * only if the group loses its counter before the interrupt.
 			 */
 			t->wrapped += wrapped;
 			return;
@@ -328,9 +328,8 @@ static void begin_sharing(struct corepmu_cpu *cpuc, struct perf_event *slots)
 }
 
 /*
- * Start a metric. If the slots register starts from the last sched_out, the metric's count does not
- * grow by its part of that value: either the metric was on the CPU and has counted the part, or the
- * metric was off.
+ * Start a metric. If the slots register starts from its value at the last sched_out, the metric's
+ * part of that value is not counted: the metric has counted it already, or was not on the CPU.
  */
 static void start_metric(struct corepmu_cpu *cpuc, struct hw_perf_event *metric)
 {
@@ -358,7 +357,7 @@ static void start_metric(struct corepmu_cpu *cpuc, struct hw_perf_event *metric)
  *
  * IRQs off, or NMI.
  *
- * Return: false for slots without metrics, whose counter the caller writes
+ * Return: false for slots without metrics: the caller then writes the counter
  */
 bool x86_topdown_write(struct corepmu_cpu *cpuc, struct hw_perf_event *hwc)
 {
