@@ -93,12 +93,13 @@ static void block_is_near(unsigned int vcpu, void *block)
 	int64_t distance = word_distance(countings[vcpu], level);
 	bool leave = distance <= 0;
 
-	if (distance > n) {
+	/* Branches are rarer than instructions: without a new word, many such blocks would wrap it. */
+	if (distance > 0)
 		word_set(countings[vcpu], level, distance);
-		return;
-	}
-	if (distance <= 0)
+	else
 		count_config->reached(vcpu);
+	if (distance > n)
+		return;
 	if (count_config->near)
 		leave |= count_config->near(vcpu, level, n);
 	if (leave)

@@ -115,11 +115,12 @@ fixed.masked = 200"
 masks_not="nmi.masked = 0
 fixed.masked = 0"
 
-begin 98
+begin 99
 
 # ---- registers, without QEMU ----
 
 build_tests x86
+model_test word "the word of instructions, branches and cycles"
 model_test x86/model/pmu "registers and counters"
 model_test x86/model/intel "Intel's registers and counters"
 model_test x86/model/decode "instruction decoder"
