@@ -5,6 +5,7 @@ import configparser
 import functools
 import pathlib
 import subprocess
+import sys
 
 TOP = pathlib.Path(__file__).resolve().parents[2]
 GUESTS = "tools/testing/guests.cfg"
@@ -23,9 +24,15 @@ def table(path):
         words = ["awk", "-f", TOP / "scripts/lib/table.awk", TOP / path]
         rows.read_string(subprocess.run(words, check=True, stdout=subprocess.PIPE, encoding="utf-8").stdout)
     # "like = OTHER" adds the keys of OTHER, and of the row that OTHER is like, that a row lacks.
-    for row in rows.values():
+    for name, row in rows.items():
+        seen = [name]
         while "like" in row:
-            for key, value in rows[row.pop("like")].items():
+            seen.append(row.pop("like"))
+            if seen[-1] in seen[:-1]:
+                sys.exit(f"{path}: {seen[-1]} is like itself.")
+            if seen[-1] not in rows:
+                sys.exit(f"{path}: {name} is like {seen[-1]}, which is not there.")
+            for key, value in rows[seen[-1]].items():
                 row.setdefault(key, value)
     return rows
 

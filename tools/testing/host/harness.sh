@@ -326,10 +326,22 @@ three check-all 3 b builtin
 x86-four 7.x 2    x86_64' ]
 result "rows are like others, have twins, and stand for several CPUs"
 
-printf '[a]\nlike = b\n[b]\nlike = a\n' >"$rows"
+# load_table: read the table with the reader in Python.
+load_table()
+{
+	run timeout 20 python3 -c 'import sys; sys.path.insert(0, "scripts"); from lib.tables import table
+table(sys.argv[1])' "$rows"
+}
+
+printf '[a]\nlike = b\n[b]\nlike = c\n[c]\nlike = b\n' >"$rows"
 run bash -c '. scripts/lib/lib.sh; declare -A row; table_row "$1" a row' rows "$rows"
-refused 'a is like itself'
+refused 'b is like itself' && load_table && refused 'b is like itself'
 result "a row that is like itself is refused"
+
+printf '[a]\nlike = b\n' >"$rows"
+load_table
+refused 'a is like b, which is not there'
+result "a row that is like no row is refused"
 
 # shellcheck disable=SC2016 # the guest expands it
 run make -s run ARCH=x86_64 KERNEL="$kernel" CPU=alder-lake \
