@@ -19,7 +19,12 @@ function put_stanza(    names, nr, i, name)
 {
 	x86 = FILENAME ~ /tools\/testing\// && lines !~ /(^|\n)arches *=/ ? "arches = x86_64\n" : ""
 	nr = cpus == "" ? 1 : split(cpus, names, " ")
-	for (i = 1; i <= nr && head != ""; i++) {
+	if (cpus != "" && head !~ /\*/ && !refused) {
+		print FILENAME ": [" head "] has cpus, so its name needs a *" >"/dev/stderr"
+		refused = 1
+		exit 1
+	}
+	for (i = 1; i <= nr && head != "" && !refused; i++) {
 		name = head
 		if (cpus != "")
 			sub(/\*/, names[i], name)
@@ -36,10 +41,10 @@ function put_stanza(    names, nr, i, name)
 	head = substr($0, 2, index($0, "]") - 2)
 	next
 }
-/^(cpus|twin) *= */ {
+/^(cpus|twin)[ \t]*=/ {
 	value = $0
-	sub(/^[^=]*= */, "", value)
-	if ($1 == "cpus")
+	gsub(/^[^=]*=[ \t]*|[ \t]+$/, "", value)
+	if (/^cpus/)
 		cpus = value
 	else
 		kernels = value

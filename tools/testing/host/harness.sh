@@ -300,8 +300,8 @@ smp = 2
 twin = 6.12
 [two-*]
 like = one
-cpus = a b
-twin = same
+cpus=a b
+twin=same
 [three]
 like = two-b-builtin
 smp = 3
@@ -342,6 +342,11 @@ printf '[a]\nlike = b\n' >"$rows"
 load_table
 refused 'a is like b, which is not there'
 result "a row that is like no row is refused"
+
+printf '[a]\ncpus = one two\n[b]\nsmp = 2\n' >"$rows"
+run awk -f scripts/lib/table.awk "$rows"
+refused '\[a\] has cpus, so its name needs a \*'
+result "a row for several CPUs without * in its name is refused"
 
 # shellcheck disable=SC2016 # the guest expands it
 run make -s run ARCH=x86_64 KERNEL="$kernel" CPU=alder-lake \
