@@ -6,10 +6,10 @@
  * starts at minus the distance to the next overflow. If the slot is not negative when the last
  * instruction of a block begins, generated code calls the PMU. A count is its slot plus its origin.
  *
- * Instructions, branches and cycles have a word instead, see word.c. It is checked where a block
- * begins: there QEMU holds no registers of the guest in registers of the host, which a call would
- * have to save. If the blocks before have reached the distance, the PMU is called, and the vCPU
- * leaves the block before its first instruction, to take an interrupt.
+ * Instructions, branches and cycles have a word instead, see word.c. Generated code checks the word
+ * where a block begins: there QEMU has no guest registers that a call would have to save. If
+ * earlier blocks have reached the distance, generated code calls the PMU. The vCPU then leaves the
+ * block before its first instruction, and takes the interrupt.
  */
 #include <stdlib.h>
 
@@ -215,7 +215,7 @@ void count_add(unsigned int vcpu, unsigned int kind, unsigned int level)
 /**
  * count_check() - check the word: an exception or interrupt is about to be taken
  * @vcpu: index of the vCPU; called in its thread
- * @level: the level before
+ * @level: the level before the exception or interrupt
  *
  * The next block may begin at another level, and then does not check this one.
  */
@@ -514,8 +514,8 @@ void count_gen_memory(struct qemu_plugin_insn *insn, const struct count_block *b
  * count_gen_checks() - check the counts that a block adds to
  * @last: the instruction that adds last
  * @b: the block
- * @continues: the block is certain to end at its level; the next one, or an exception or interrupt
- *	before, checks the word
+ * @continues: the block is certain to end at its level: the next block checks the word, or an
+ *	exception or interrupt before that block
  */
 void count_gen_checks(struct qemu_plugin_insn *last, const struct count_block *b, bool continues)
 {

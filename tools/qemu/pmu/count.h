@@ -48,7 +48,8 @@
  * @level: return a vCPU's level; called in the vCPU's thread
  * @pc: return a vCPU's PC; called in the vCPU's thread, at the start of a block
  * @near: a block of @n instructions begins, and instructions, branches or cycles can reach the
- *	distance of count_watch() in it. Return true to have QEMU look it up anew; may be NULL
+ *	distance of count_watch() in the block, or have reached it. Return true to have QEMU look up
+ *	the block anew; may be NULL
  * @changed: the live kinds have changed; called with all vCPUs stopped; may be NULL
  * @reached: a count has reached the distance of count_watch(); called in the vCPU's thread
  */

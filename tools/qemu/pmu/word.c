@@ -3,13 +3,13 @@
  * The word that counts instructions, branches and cycles, one for each vCPU and level.
  *
  * Generated code adds to instructions and branches at once. Instructions have the upper bits, which
- * start at minus a distance, minus WORD_BEYOND. Branches have the lower bits. Cycles are the sum of
- * both. No kind in the word advances faster than two for each instruction. So generated code checks
- * the upper bits only, and C code then compares each kind with its limit. C code sets a new word
- * before the word gets to 0: one unsigned comparison finds a block that is near to the distance or
- * beyond. Between two words that C code sets, the lower bits of all levels together do not
- * overflow: count_cycles() adds up whole words. What generated code adds and compares with mostly
- * fits in the immediate operand of an x86-64 instruction.
+ * start at -(distance + WORD_BEYOND). Branches have the lower bits. Cycles are the sum of both. No
+ * kind in the word advances faster than two for each instruction. So generated code checks the
+ * upper bits only, and C code then compares each kind with its limit. C code sets a new word before
+ * the word reaches 0. So one unsigned comparison finds a word near its distance or beyond it.
+ * Between two words that C code sets, the lower bits of all levels together do not overflow:
+ * count_cycles() adds up whole words. The constants in generated code mostly fit in the immediate
+ * operand of an x86-64 instruction.
  */
 #include "pmu/counting.h"
 
@@ -85,7 +85,7 @@ void word_reached(unsigned int vcpu, unsigned int level)
 /* A block for block_is_near(): its number of instructions, and its level above */
 #define NEAR_LEVEL_SHIFT	16
 
-/* Called at the start of a block that can reach the distance, or that follows its reaching */
+/* Called where a block begins, if the word has reached its distance or can reach it in the block */
 static void block_is_near(unsigned int vcpu, void *block)
 {
 	unsigned int level = (uintptr_t)block >> NEAR_LEVEL_SHIFT;

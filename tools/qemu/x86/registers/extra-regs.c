@@ -182,7 +182,7 @@ static void offcore(uint64_t value, uint64_t bits, bool omr, struct x86_pmu_even
 	}
 }
 
-/* Each bit adds to the count, and those of the lower half three times. */
+/* Each bit adds its share to the count, a bit of the lower half three shares. */
 static void snoop(uint64_t value, struct x86_pmu_event *event)
 {
 	event->kind = X86_PMU_CALLS;

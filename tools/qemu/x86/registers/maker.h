@@ -106,8 +106,8 @@ struct x86_pmu_msr_row {
  * @nr_umask2_events: number of @umask2_events
  * @activate_fixed: set the event of a fixed-function counter; NULL if there are none
  * @metrics: read the topdown metrics, if ECX of RDPMC selects them; NULL if there are none
- * @clear_metrics: clear the metrics and the slots, if RDPMC of the metrics outside ring 0 does so;
- *	return whether it does; NULL if there are none
+ * @clear_metrics: clear the metrics and the slots, if an RDPMC of the metrics outside ring 0 must
+ *	clear them; return true if cleared; NULL if there are no metrics
  * @rdpmc: return the counter that ECX of RDPMC selects, X86_PMU_NO_COUNTER for #GP
  * @cpuid: see x86_pmu_cpuid()
  */

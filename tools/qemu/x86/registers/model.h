@@ -41,7 +41,7 @@ typedef uint64_t x86_pmu_counts[X86_PMU_KINDS][X86_PMU_RINGS];
 
 /**
  * struct x86_pmu_ops - the functions of the CPU that the model calls
- * @read: read the counts of some kinds, a bit each; others stay undefined
+ * @read: read the counts of @kinds, a bitmap; other counts stay undefined
  * @watch: have x86_pmu_check() called before a count of @kinds advances by more than its @distance
  * @need: have these kinds counted from now on, a bit each
  * @interrupt: signal an interrupt
