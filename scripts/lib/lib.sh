@@ -203,9 +203,9 @@ client_file()
 }
 
 # table_row FILE NAME VARIABLE: read stanza NAME into the associative array VARIABLE.
-# A line is "key = value"; '#' in the first column starts a comment. "like = OTHER" adds the keys of
-# stanza OTHER, and of the one that OTHER is like, that NAME lacks. awk extracts the stanza: the
-# shell would take long to read hundreds.
+# A line is "key = value"; '#' in the first column starts a comment. "like = OTHER" adds the keys
+# that NAME lacks, from stanza OTHER, then from the stanza that OTHER is like. awk extracts the
+# stanza: the shell would take long to read hundreds.
 table_row() {
 	local -n table=$3
 	local like seen=" $2 "

@@ -3,11 +3,11 @@
 # table.awk: print a table with all of its stanzas; with -v only=NAME the lines of one. A stanza can
 # stand for several:
 #
-# cpus = CPU...   in a stanza [...*...]: one for each CPU, its name for the "*", with "cpu = CPU"
-# twin = KERNELS  another stanza NAME-builtin, like NAME: the built-in driver, in `make check-all`
-#                 only, on these kernels; "same" stands for NAME's
+# cpus = CPU...   in a stanza [...*...]: a stanza for each CPU, with "cpu = CPU" and CPU for the "*"
+# twin = KERNELS  a second stanza NAME-builtin, like NAME: the built-in driver, in `make check-all`
+#                 only, on KERNELS; "same": on the kernels of NAME
 #
-# In tables of tools/testing a stanza [x86-...] has "arches = x86_64", unless it has other arches.
+# In tables of tools/testing a stanza [x86-...] without arches gets "arches = x86_64".
 
 function put(name, lines)
 {

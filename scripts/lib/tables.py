@@ -23,7 +23,7 @@ def table(path):
     if (TOP / path).exists():
         words = ["awk", "-f", TOP / "scripts/lib/table.awk", TOP / path]
         rows.read_string(subprocess.run(words, check=True, stdout=subprocess.PIPE, encoding="utf-8").stdout)
-    # "like = OTHER" adds the keys of OTHER, and of the row that OTHER is like, that a row lacks.
+    # "like = OTHER" adds the keys that a row lacks: of OTHER, then of the row that OTHER is like.
     for name, row in rows.items():
         seen = [name]
         while "like" in row:
