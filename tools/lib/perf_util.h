@@ -103,7 +103,7 @@ int event_open_self(struct perf_event_attr *attr, int group);
  */
 int event_open_user(u64 config, int group);
 
-/* Give this task a context without an event of the PMU under test. */
+/* Open a software event: this task then has a context without an event of the PMU under test. */
 void open_page_faults(void);
 
 /**

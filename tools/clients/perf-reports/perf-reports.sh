@@ -70,8 +70,8 @@ report_c2c()
 		{ cat /tmp/said; return 1; }
 }
 
-# No rotation of events that want the same counters: it would take some off for a part of the
-# program's 2 ms, and perf would scale their counts.
+# Prevent rotation of events that want the same counters. Rotation takes events off for a part of
+# the program's 2 ms, and perf then scales their counts.
 for interval in "$DEVICES"/*/perf_event_mux_interval_ms; do
 	echo 100000 >"$interval"
 done

@@ -180,7 +180,7 @@ slow_loads=$PMU/mem-loads,ldlat=3/upp
 check "perf record -e cycles:pp" record_workload cycles:pp 2
 check "perf record -e instructions:ppp" record_workload instructions:ppp 3
 check "perf record -b -e cycles:upp" record_branches
-check "perf record -a: one interrupt for many records, if told of every switch" record_cpus
+check "perf record -a: one interrupt for many records, if notified of every switch" record_cpus
 check "perf record --intr-regs=ax,xmm0" record_registers
 check "perf record -d" record_addresses
 check "perf record --phys-data" record_physical

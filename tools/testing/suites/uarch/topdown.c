@@ -253,8 +253,8 @@ static bool has_format(const char *name)
 }
 
 /*
- * With metrics_clear, RDPMC of the metrics clears them and the slots. read(2) has the slots since
- * then, unless the group is scheduled out: the loops are short.
+ * With metrics_clear, RDPMC of the metrics clears metrics and slots. read(2) then returns the slots
+ * since the RDPMC, unless the group was scheduled out meanwhile. So the loops are short.
  */
 static void slots_cleared(void)
 {

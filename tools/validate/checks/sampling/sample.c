@@ -87,7 +87,7 @@ static void stops_between(void)
 	close_sampling(&ring, fd);
 }
 
-/* Counts of user space between an overflow and its sample where time counts instructions */
+/* The most user-space counts between an overflow and its sample, if time counts instructions */
 #define EXACT_LATE	500
 
 /* A late sample must not delay the next one. Where delays add up, they soon exceed any bound. */
@@ -104,7 +104,7 @@ static void follow(bool kernel)
 	attr.exclude_kernel = !kernel;
 	/* While its random numbers lack a seed, arm64 has interrupts off for half of a call. */
 	late = kernel ? attr.sample_period - 1 : attr.sample_period / 5;
-	/* A period of one count too many adds up to 999 counts. */
+	/* Periods that are one count too long make the last sample 999 counts late. */
 	if (pmu.exact && !kernel)
 		late = EXACT_LATE;
 	fd = sample_work(&ring, &attr, PAGES, kernel ? call_kernel : known_loop,
