@@ -246,30 +246,30 @@ static void close_member(struct perf_event *event)
 
 /*
  * A child is accepted although a closed member has shifted the positions in the group, so that
- * acr_mask names an event that cannot cause a reload: fork(2) must not fail. The child of that
- * event keeps its counters. @first, @last: acr_mask of the group's first and last member
+ * acr_mask names another event: fork(2) must not fail. Each child has its parent's counters.
+ * @first, @last: acr_mask of the group's first and last member; @moved: config of the event that
+ * acr_mask then names
  */
-static void inherit_shifted(struct fixture *b, u64 first, u64 last)
+static void inherit_shifted(struct fixture *b, u64 first, u64 last, u64 moved)
 {
-	struct perf_event *leader, *named, *fixed, *sibling, *child[3];
+	struct perf_event *named, *parent[3], *child[3];
 	unsigned int i;
 
-	leader = member(b, NULL, PERF_COUNT_HW_BRANCH_INSTRUCTIONS, 100, first);
-	named = member(b, leader, PERF_COUNT_HW_INSTRUCTIONS, 300, 0);
-	fixed = member(b, leader, PERF_COUNT_HW_REF_CPU_CYCLES, 300, 0);
-	KUNIT_ASSERT_EQ(b->test, corepmu_hw_counters(&fixed->hw), FIXED(2));
-	sibling = member(b, leader, PERF_COUNT_HW_BRANCH_MISSES, 300, last);
+	parent[0] = member(b, NULL, PERF_COUNT_HW_INSTRUCTIONS, 100, first);
+	named = member(b, parent[0], PERF_COUNT_HW_BRANCH_INSTRUCTIONS, 300, 0);
+	parent[1] = member(b, parent[0], moved, 300, 0);
+	parent[2] = member(b, parent[0], PERF_COUNT_HW_BRANCH_MISSES, 300, last);
 	close_member(named);
 
-	child[0] = inherit(b, leader, NULL);
-	child[1] = inherit(b, fixed, child[0]);
-	child[2] = inherit(b, sibling, child[0]);
-	KUNIT_EXPECT_EQ(b->test, corepmu_hw_counters(&child[1]->hw), FIXED(2));
-	for (i = ARRAY_SIZE(child); i--; )
+	for (i = 0; i < ARRAY_SIZE(child); i++)
+		child[i] = inherit(b, parent[i], i ? child[0] : NULL);
+	for (i = 0; i < ARRAY_SIZE(child); i++)
+		KUNIT_EXPECT_EQ_MSG(b->test, corepmu_hw_counters(&child[i]->hw),
+				    corepmu_hw_counters(&parent[i]->hw), "member %u", i);
+	for (i = ARRAY_SIZE(child); i--; ) {
 		close_member(child[i]);
-	close_member(sibling);
-	close_member(fixed);
-	close_member(leader);
+		close_member(parent[i]);
+	}
 }
 
 static void acr_child_of_shifted_group(struct kunit *test)
@@ -278,9 +278,12 @@ static void acr_child_of_shifted_group(struct kunit *test)
 	struct x86_desc *desc = to_x86(b->pmu);
 	u64 causes = desc->acr_causes;
 
-	desc->acr_causes &= ~FIXED(2);
-	inherit_shifted(b, 0x2, 0);
-	inherit_shifted(b, 0, 0x2);
+	/* Fixed counters cause no reload; reference cycles only count on one of them. */
+	desc->acr_causes &= GENMASK_ULL(FIXED_COUNTER_BASE - 1, 0);
+	inherit_shifted(b, 0x2, 0, PERF_COUNT_HW_REF_CPU_CYCLES);
+	inherit_shifted(b, 0, 0x3, PERF_COUNT_HW_REF_CPU_CYCLES);
+	inherit_shifted(b, 0x2, 0, PERF_COUNT_HW_CPU_CYCLES);
+	inherit_shifted(b, 0, 0x3, PERF_COUNT_HW_CPU_CYCLES);
 	desc->acr_causes = causes;
 }
 

@@ -161,24 +161,16 @@ static bool is_ours(const struct perf_event *event, const struct perf_event *oth
 	return other->pmu == event->pmu;
 }
 
-/* Check whether @event may be placed on a counter that can cause a reload. */
-static bool can_cause(const struct x86_desc *desc, const struct perf_event *event)
-{
-	return corepmu_hw_counters(&event->hw) & desc->acr_causes;
-}
-
 /*
  * Check @event, member @mine of its group, against @other, member @nr, which was opened before. An
- * event that is named must be on a counter that can cause a reload. A closed member changes the
- * positions, and acr_mask may then name another member in a child's group. Even if that member's
- * counters cannot cause a reload, the child is accepted: fork(2) must not fail.
+ * event that is named must be on a counter that can cause a reload.
  */
 static int narrow(const struct x86_desc *desc, struct perf_event *event,
 		  const struct perf_event *other, unsigned int nr, unsigned int mine)
 {
-	if (names(other, mine) && (!event->parent || can_cause(desc, event)))
+	if (names(other, mine))
 		corepmu_hw_limit_counters(&event->hw, desc->acr_causes);
-	if (names(event, nr) && !event->parent && !can_cause(desc, other))
+	if (names(event, nr) && !(corepmu_hw_counters(&other->hw) & desc->acr_causes))
 		return -EINVAL;
 
 	return 0;
@@ -214,6 +206,28 @@ static struct members find_members(const struct perf_event *event)
 	return found;
 }
 
+/* The event that names itself reloads its own counter, which then reports no overflow. */
+static void name_itself(const struct x86_desc *desc, struct perf_event *event)
+{
+	corepmu_hw_limit_counters(&event->hw, desc->acr_causes);
+	/* The CPU does not report this overflow: an interrupt would find no flag. */
+	event->hw.config_base &= ~EVNTSEL_INT;
+	event->hw.flags |= EVENT_ACR_SELF;
+}
+
+/*
+ * Let a child have the counters of its parent. If members have been closed, acr_mask may name other
+ * members in the child's group: a check could fail, and so would fork(2).
+ */
+static void inherit(const struct x86_desc *desc, struct perf_event *event)
+{
+	const struct hw_perf_event *parent = &event->parent->hw;
+
+	corepmu_hw_limit_counters(&event->hw, corepmu_hw_counters(parent));
+	if (parent->flags & EVENT_ACR_SELF)
+		name_itself(desc, event);
+}
+
 static int check_group(const struct x86_desc *desc, struct perf_event *event)
 {
 	struct perf_event *leader = event->group_leader, *sibling;
@@ -221,6 +235,10 @@ static int check_group(const struct x86_desc *desc, struct perf_event *event)
 	unsigned int nr = 0;
 	int ret = 0;
 
+	if (event->parent) {
+		inherit(desc, event);
+		return 0;
+	}
 	if (!found.named)
 		return 0;
 	if (leader != event) {
@@ -234,13 +252,8 @@ static int check_group(const struct x86_desc *desc, struct perf_event *event)
 			if (!ret && is_ours(event, sibling))
 				ret = narrow(desc, event, sibling, nr++, found.nr);
 	}
-	/* If members have been closed, a child has another position than its parent had. */
-	if (event->parent ? event->parent->hw.flags & EVENT_ACR_SELF : names(event, found.nr)) {
-		corepmu_hw_limit_counters(&event->hw, desc->acr_causes);
-		/* The CPU does not report this overflow: an interrupt would find no flag. */
-		event->hw.config_base &= ~EVNTSEL_INT;
-		event->hw.flags |= EVENT_ACR_SELF;
-	}
+	if (names(event, found.nr))
+		name_itself(desc, event);
 	if (ret || !corepmu_hw_counters(&event->hw))
 		return corepmu_refuse(-EINVAL,
 				      "config2 %#llx: the counters of an event in acr_mask cannot cause a reload: name other events",
@@ -314,22 +327,19 @@ static unsigned int position(const struct perf_event *other)
  *
  * Process context.
  *
- * Return: the counters that can cause a reload if @event names @other, else all counters. If @other
- * cannot be placed on a counter that causes a reload (only in a child's group: narrow()), also all
+ * Return: the counters that can cause a reload if @event names @other, else all counters
  */
 u64 x86_acr_leaves(const struct perf_event *event, const struct perf_event *other)
 {
-	const struct x86_desc *desc = to_x86(to_corepmu(event->pmu));
-
-	if (!named_by(event) || !names(event, position(other)) || !can_cause(desc, other))
+	if (!named_by(event) || !names(event, position(other)))
 		return U64_MAX;
 
-	return desc->acr_causes;
+	return to_x86(to_corepmu(event->pmu))->acr_causes;
 }
 
 /**
  * x86_acr_join() - limit the group members in acr_mask to counters that can cause a reload
- * @event: an event that has been accepted
+ * @event: an event that has been accepted; members of a child's group have their parents' limits
  *
  * A member that is placed now keeps its counter, and causes no reload there until perf core
  * schedules it in again. Process context; perf core has locked the group's context.
@@ -338,7 +348,7 @@ void x86_acr_join(const struct perf_event *event)
 {
 	struct perf_event *leader = event->group_leader, *sibling;
 
-	if (leader == event || !named_by(event))
+	if (leader == event || event->parent || !named_by(event))
 		return;
 	corepmu_hw_limit_counters(&leader->hw, x86_acr_leaves(event, leader));
 	for_each_sibling_event(sibling, leader)
