@@ -85,11 +85,7 @@ struct perf_event *branch_open_member(struct fixture *b, const struct perf_event
 
 	event->overflow_handler = note_branches;
 	event->hw.target = current;
-	if (leader)
-		event->group_leader = leader;
-	KUNIT_ASSERT_EQ(b->test, fixture_init_event(event), 0);
-	if (leader)
-		list_add_tail(&event->sibling_list, &leader->sibling_list);
+	fixture_join(event, leader);
 
 	return event;
 }

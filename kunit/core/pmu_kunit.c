@@ -338,9 +338,7 @@ static void pmu_groups(struct kunit *test)
 
 	for (nr = 1; nr < room; nr++) {
 		member = fixture_alloc(b, &attr);
-		member->group_leader = leader;
-		KUNIT_ASSERT_EQ(test, fixture_init_event(member), 0);
-		list_add_tail(&member->sibling_list, &leader->sibling_list);
+		fixture_join(member, leader);
 		fixture_close(member);
 	}
 

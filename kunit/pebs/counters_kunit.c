@@ -79,13 +79,9 @@ static struct perf_event *open_in_group(struct fixture *b, struct perf_event *gr
 
 	if (large)
 		event->hw.target = current;
+	fixture_join(event, group);
 	if (group)
-		event->group_leader = group;
-	KUNIT_ASSERT_EQ(b->test, fixture_init_event(event), 0);
-	if (group) {
-		list_add_tail(&event->sibling_list, &group->sibling_list);
 		group->nr_siblings++;
-	}
 
 	return event;
 }

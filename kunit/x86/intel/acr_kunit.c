@@ -53,11 +53,7 @@ static struct perf_event *member(struct fixture *b, struct perf_event *leader, u
 	const struct perf_event_attr attr = attr_of(hardware, period, mask);
 	struct perf_event *event = fixture_alloc(b, &attr);
 
-	if (leader)
-		event->group_leader = leader;
-	KUNIT_ASSERT_EQ(b->test, fixture_init_event(event), 0);
-	if (leader)
-		list_add_tail(&event->sibling_list, &leader->sibling_list);
+	fixture_join(event, leader);
 
 	return event;
 }
@@ -170,9 +166,7 @@ static void acr_samples_without_leader(struct kunit *test)
 		attr = attr_of(PERF_COUNT_HW_INSTRUCTIONS, 300, 0x1);
 		attr.precise_ip = precise[i];
 		sibling = fixture_alloc(b, &attr);
-		sibling->group_leader = leader;
-		KUNIT_ASSERT_EQ(test, fixture_init_event(sibling), 0);
-		list_add_tail(&sibling->sibling_list, &leader->sibling_list);
+		fixture_join(sibling, leader);
 		place(b, leader);
 		place(b, sibling);
 		close_leader(b, leader, sibling);
@@ -228,11 +222,7 @@ static struct perf_event *inherit(struct fixture *b, struct perf_event *parent,
 	struct perf_event *child = fixture_alloc(b, &parent->attr);
 
 	child->parent = parent;
-	if (leader)
-		child->group_leader = leader;
-	KUNIT_EXPECT_EQ(b->test, fixture_init_event(child), 0);
-	if (leader)
-		list_add_tail(&child->sibling_list, &leader->sibling_list);
+	fixture_join(child, leader);
 
 	return child;
 }
@@ -359,9 +349,7 @@ static void acr_with_large_pebs(struct kunit *test)
 	attr.precise_ip = 2;
 	instructions = fixture_alloc(b, &attr);
 	instructions->hw.target = current;
-	instructions->group_leader = branches;
-	KUNIT_ASSERT_EQ(test, fixture_init_event(instructions), 0);
-	list_add_tail(&instructions->sibling_list, &branches->sibling_list);
+	fixture_join(instructions, branches);
 	KUNIT_EXPECT_FALSE(test, branches->hw.flags & COREPMU_EVENT_LARGE);
 	KUNIT_EXPECT_TRUE(test, instructions->hw.flags & COREPMU_EVENT_LARGE);
 	place(b, branches);

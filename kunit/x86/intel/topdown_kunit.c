@@ -84,9 +84,7 @@ struct perf_event *topdown_open(struct fixture *b, struct perf_event *leader, u6
 {
 	struct perf_event *event = alloc(b, leader, config);
 
-	KUNIT_ASSERT_EQ(b->test, fixture_init_event(event), 0);
-	if (leader)
-		list_add_tail(&event->sibling_list, &leader->sibling_list);
+	fixture_join(event, leader);
 
 	return event;
 }
