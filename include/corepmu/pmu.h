@@ -54,9 +54,10 @@ struct corepmu_precise_backend;
  * @builtin_name: name of the built-in driver's PMU for this CPU type, if the name does not follow
  *	from the backend's builtin_name and @cpu_type; or NULL
  * @secondary: not the PMU of the first CPU type: the parameter type= does not apply
- * @claims_generic: replace mode, no other driver has a core PMU: accept PERF_TYPE_RAW. In coexist
- *	mode the PMU accepts its own type, and generic events, which may name it in attr.config.
- *	-ENOENT rejects a generic event that the other driver may count (refusal_of_generic())
+ * @claims_generic: replace mode: no other driver has a core PMU, and this PMU also accepts
+ *	PERF_TYPE_RAW. False in coexist mode: the PMU accepts its own type, and generic events,
+ *	which may name the PMU in attr.config. refusal_of_generic() returns -ENOENT for a generic
+ *	event that the other driver may count
  * @open: registration is complete and no unload has begun, so events may be opened
  * @follows_tasks: a feature needs notice of task switches (pmu.sched_task)
  * @nr_branches: number of branch records that the hardware keeps

@@ -84,7 +84,7 @@ static void precise_read_before_record(struct kunit *test)
 }
 
 /*
- * Open an event with a period of 100, each of whose records interrupts. @large: the event allows
+ * Open an event with a period of 100 and an interrupt for each record. @large: the event allows
  * large PEBS, but has a limit of samples (PERF_EVENT_IOC_REFRESH).
  */
 static struct perf_event *open_interrupting(struct fixture *b, bool large)
@@ -142,8 +142,7 @@ static void take_late_nmi(void)
 
 /*
  * The record's NMI comes late, after the stop has read the counter and before the stop updates the
- * event.
- * The NMI updates the event and begins the next period. No count is added twice.
+ * event. The NMI updates the event and begins the next period. No count is added twice.
  */
 static void precise_nmi_during_stop(struct kunit *test)
 {
@@ -223,9 +222,9 @@ static void precise_resumes_during_nmi(struct kunit *test)
 }
 
 /*
- * In a record's sample perf core stops another precise event of the group. The counter of that event
- * has overflowed, and the CPU has not written its record yet. The event's first count after its next
- * start emits the sample.
+ * In a record's sample perf core stops another precise event of the group. The stopped event's
+ * counter has overflowed, and the CPU has not written the event's record yet. The event's first
+ * count after its next start emits the sample.
  */
 static void precise_throttled_without_record(struct kunit *test)
 {

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0
 #
-# table.awk: print a table with all of its stanzas; with -v only=NAME the lines of one. A stanza can
-# stand for several:
+# table.awk: print all stanzas of a table; with -v only=NAME, stanza NAME only. A stanza can stand
+# for several:
 #
-# cpus = CPU...   in a stanza [...*...]: a stanza for each CPU, with "cpu = CPU" and CPU for the "*"
+# cpus = CPU...   in a stanza [...*...]: a stanza for each CPU, with "cpu = CPU" and CPU as "*"
 # twin = KERNELS  a second stanza NAME-builtin, like NAME: the built-in driver, in `make check-all`
 #                 only, on KERNELS; "same": on the kernels of NAME
 #

@@ -226,8 +226,8 @@ void pmuv3_kvm_exit(void);
  * KVM writes the value when it puts the vCPU, before user space of the host runs. Kernels before
  * 6.4 lack kvm_set_pmuserenr(). There, if the built-in driver has a PMU of another CPU type,
  * putting a vCPU overwrites the value. KVM switches the register with IRQs off, too
- * (arch/arm64/kvm/hyp/vhe/switch.c): no switch comes between the question to KVM and the write.
- * IRQs off.
+ * (arch/arm64/kvm/hyp/vhe/switch.c). So KVM cannot switch it between the call of
+ * kvm_set_pmuserenr() and the write. IRQs off.
  */
 static inline void pmuv3_kvm_write_pmuserenr(u64 value)
 {

@@ -21,10 +21,10 @@
  * Return the errno for a rejected event: @err, but -ENOENT for a generic event in coexist mode.
  *
  * A generic event comes here in two cases. Either user space named this PMU, by the type in
- * attr.config. Or it named none, and perf core asks one PMU after the other (perf_init_event() in
- * kernel/events/core.c). The driver cannot distinguish the cases, since perf core has removed the
- * type. In the second case any errno but -ENOENT ends the search, before perf core asks the PMU
- * that could count the event.
+ * attr.config. Or user space named no PMU, and perf core asks one PMU after the other
+ * (perf_init_event() in kernel/events/core.c). The driver cannot distinguish the cases, since perf
+ * core has removed the type. In the second case any errno but -ENOENT ends the search, before perf
+ * core asks the PMU that could count the event.
  */
 static int refusal_of_generic(const struct corepmu *pmu, const struct perf_event *event, int err)
 {
@@ -285,7 +285,8 @@ int corepmu_event_init(struct perf_event *event)
 	ret = pmu->backend->encode(pmu, event);
 	/*
 	 * In coexist mode perf core asks the built-in PMU of the first CPU type before this
-	 * driver's PMUs, but the built-in PMUs of the other types (cpu_atom) after them.
+	 * driver's PMUs, but the built-in PMUs of the other types (cpu_atom) after them. So an
+	 * error of a secondary PMU must not end the search.
 	 */
 	if (ret)
 		return pmu->secondary ? refusal_of_generic(pmu, event, ret) : ret;

@@ -132,8 +132,8 @@ static int corepmu_cpu_offline(unsigned int cpu, struct hlist_node *node)
 
 /*
  * Stop and restart the PMU around a power-down of this CPU. IRQs off. If corepmu_cpu_online() has
- * not set up the CPU yet, perf core may have put events there already. This function
- * saves them like other events; the second reset, by corepmu_cpu_online(), does no harm.
+ * not set up the CPU yet, perf core may have put events there already. This function saves
+ * these events like others; the second reset, by corepmu_cpu_online(), does no harm.
  */
 static int corepmu_pm_notify(struct notifier_block *nb, unsigned long action, void *data)
 {

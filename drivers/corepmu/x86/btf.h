@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * corepmu: x86: variables of the built-in driver, which the kernel's BTF and code show
+ * corepmu: x86: find variables of the built-in driver, by the kernel's BTF and code
  */
 #ifndef _COREPMU_X86_BTF_H
 #define _COREPMU_X86_BTF_H

@@ -343,7 +343,7 @@ static bool is_plain(const struct hw_perf_event *hwc)
 	return likely(!(hwc->flags & NOT_PLAIN));
 }
 
-/* The same without precise events: a PEBS record may have set such an event's counter back. */
+/* As is_plain(), but false for precise events: a PEBS record may have reset their counter. */
 static bool is_read_plainly(const struct hw_perf_event *hwc)
 {
 	return likely(!(hwc->flags & (NOT_PLAIN | COREPMU_EVENT_PRECISE)));
@@ -351,8 +351,8 @@ static bool is_read_plainly(const struct hw_perf_event *hwc)
 
 /*
  * Update a precise event without a feature of NOT_PLAIN. While CPU A stops the event, a late NMI
- * may drain the event's record: CPU A marks the event as stopped only after the update. Without a
- * safe update CPU A would add the NMI's counts again.
+ * may drain the event's record: CPU A marks the event as stopped only after the update. Without
+ * an NMI-safe update CPU A would add the NMI's counts again.
  */
 static noinline void update_precise(struct corepmu_cpu *cpuc, struct perf_event *event)
 {

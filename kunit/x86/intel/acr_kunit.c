@@ -235,10 +235,10 @@ static void close_member(struct perf_event *event)
 }
 
 /*
- * A child is accepted although a closed member has shifted the positions in the group, so that
- * acr_mask names another event: fork(2) must not fail. Each child has its parent's counters.
- * @first, @last: acr_mask of the group's first and last member; @moved: config of the event that
- * acr_mask then names
+ * A closed member shifts the positions in the group, so that acr_mask names another event. Children
+ * are accepted, so that fork(2) does not fail, and each child has its parent's counters. @first,
+ * @last: acr_mask of the group's first and last member. @moved: config of the event that acr_mask
+ * names after the close.
  */
 static void inherit_shifted(struct fixture *b, u64 first, u64 last, u64 moved)
 {

@@ -20,7 +20,7 @@
 #define BRANCH_WORDS		3
 #define CHAIN_WORDS		2
 /*
- * XMM registers have values of functions that ran before. On arm64 x7 may have a random value, which
+ * XMM registers have values of functions that ran before. On arm64 x7 may have a random value that
  * libc draws for each process.
  */
 #ifdef __aarch64__

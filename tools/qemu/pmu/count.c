@@ -116,7 +116,7 @@ uint64_t count_of_kind(unsigned int vcpu, unsigned int kind)
 	return sum;
 }
 
-/* Generated code counts all kinds in the word, or none. */
+/* Add all kinds of the word if @kinds has one: generated code counts all of them, or none. */
 static uint32_t with_word(uint32_t kinds)
 {
 	return kinds & word_kinds() ? kinds | word_kinds() : kinds;
@@ -213,11 +213,11 @@ void count_add(unsigned int vcpu, unsigned int kind, unsigned int level)
 }
 
 /**
- * count_check() - check the word: an exception or interrupt is about to be taken
+ * count_check() - check the word before an exception or interrupt is taken
  * @vcpu: index of the vCPU; called in its thread
  * @level: the level before the exception or interrupt
  *
- * The next block may begin at another level, and then does not check this one.
+ * The next block may begin at another level, and then does not check this level's word.
  */
 void count_check(unsigned int vcpu, unsigned int level)
 {
@@ -514,8 +514,8 @@ void count_gen_memory(struct qemu_plugin_insn *insn, const struct count_block *b
  * count_gen_checks() - check the counts that a block adds to
  * @last: the instruction that adds last
  * @b: the block
- * @continues: the block is certain to end at its level: the next block checks the word, or an
- *	exception or interrupt before that block
+ * @continues: the block is certain to end at its level. Then the next block checks the word, or
+ *	count_check() does at an exception or interrupt before that block
  */
 void count_gen_checks(struct qemu_plugin_insn *last, const struct count_block *b, bool continues)
 {

@@ -7,7 +7,7 @@
  * kind in the word advances faster than two for each instruction. So generated code checks the
  * upper bits only, and C code then compares each kind with its limit. C code sets a new word before
  * the word reaches 0. So one unsigned comparison finds a word near its distance or beyond it.
- * Between two words that C code sets, the lower bits of all levels together do not overflow:
+ * Between two writes by C code, the lower bits of all levels together do not overflow:
  * count_cycles() adds up whole words. The constants in generated code mostly fit in the immediate
  * operand of an x86-64 instruction.
  */
@@ -93,7 +93,10 @@ static void block_is_near(unsigned int vcpu, void *block)
 	int64_t distance = word_distance(countings[vcpu], level);
 	bool leave = distance <= 0;
 
-	/* Branches are rarer than instructions: without a new word, many such blocks would wrap it. */
+	/*
+	 * Branches are rarer than instructions, so their limit may be far: without a new word, many
+	 * such blocks would wrap the word.
+	 */
 	if (distance > 0)
 		word_set(countings[vcpu], level, distance);
 	else

@@ -63,7 +63,7 @@ static void reached(unsigned int vcpu)
 	overflowed = true;
 }
 
-/* Begin blocks of @n instructions until @limit counts of @kind are seen. Return their number. */
+/* Begin blocks of @n instructions until @limit counts of @kind are seen. Return how many. */
 static unsigned int blocks_until(unsigned int kind, uint64_t limit, unsigned int n, bool branch)
 {
 	static const struct count_config config = {

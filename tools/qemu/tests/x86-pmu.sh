@@ -386,7 +386,8 @@ calls.calls = 0
 calls.returns = 1000
 end = 1" Skylake-Client ",deny-event=0x00c4+0x02c4"
 
-# sample() takes 400 interrupts, count_early() 34: one for each of 30 samples, two for four of them.
+# sample() takes 400 interrupts, count_early() 34: one for each of 30 overflows, and
+# a second one for four of these.
 guest_test "accesses are counted" stats "cpu0.rdpmc -ge 3
 cpu0.wrmsr.IA32_PERF_GLOBAL_CTRL -ge 400
 cpu0.rdmsr.IA32_PERF_GLOBAL_STATUS = 434
@@ -402,7 +403,7 @@ nmi.interrupts -ge 180
 end = 1" Skylake-Client ",skid=100"
 guest_test "fault=lose-pmi" stats "cpu0.pmi.nmi = 0
 cpu0.pmi.lost -ge 3" Skylake-Client ",fault=lose-pmi:1"
-# sample() takes at most 20, count_early() 34.
+# sample() takes at most 20 interrupts, count_early() 34.
 guest_test "fault=delay-pmi" stats "cpu0.pmi.delayed -ge 10
 cpu0.pmi.nmi -le 54" Skylake-Client ",fault=delay-pmi:1"
 guest_test "fault=spurious-pmi" values "nmi.without-status -ge 1

@@ -206,7 +206,7 @@ static struct members find_members(const struct perf_event *event)
 	return found;
 }
 
-/* The event that names itself reloads its own counter, which then reports no overflow. */
+/* Set up an event that names itself: its overflow reloads its own counter. */
 static void name_itself(const struct x86_desc *desc, struct perf_event *event)
 {
 	corepmu_hw_limit_counters(&event->hw, desc->acr_causes);
@@ -216,8 +216,8 @@ static void name_itself(const struct x86_desc *desc, struct perf_event *event)
 }
 
 /*
- * Let a child have the counters of its parent. If members have been closed, acr_mask may name other
- * members in the child's group: a check could fail, and so would fork(2).
+ * Give a child its parent's counters, without a check. If members of the group have been closed,
+ * acr_mask may name other members in the child's group: a failed check would fail fork(2).
  */
 static void inherit(const struct x86_desc *desc, struct perf_event *event)
 {

@@ -11,9 +11,9 @@
  * The slots counter has two modes (struct topdown.shared):
  *
  * - Without a metric on the CPU, slots is an event like any other, and can sample.
- * - While metrics are on the CPU, they share the counter with the slots event. The counter does not
- *   start from the rest of a period then. The first metric of a group that is scheduled in begins
- *   this mode: start_metric().
+ * - While metrics are on the CPU, they share the counter with the slots event. The counter then
+ *   does not start from the rest of a sampling period. When a group is scheduled in, its first
+ *   metric begins this mode: start_metric().
  *
  * In the second mode the two registers go through these steps:
  *
@@ -29,9 +29,10 @@
  * step 2 (FEW_SLOTS): all members of a group that is read must show the same slots.
  *
  * With metrics_clear (CPUs with bit 19 of IA32_PERF_CAPABILITIES), RDPMC of PERF_METRICS in user
- * space clears both registers. read(2) does not count what RDPMC has cleared. The hardware does not
- * report a clear. The driver detects a clear if the slots register is below V, its value after the
- * last update or sched_in. If the register has passed V again, the counts lack another V slots.
+ * space clears both registers. read(2) does not count slots that RDPMC has cleared. The hardware
+ * does not report a clear. The driver detects a clear if the slots register is below V, its value
+ * after the last update or sched_in. If the register has passed V again, the counts lack another V
+ * slots.
  *
  * struct hw_perf_event has, by the accessors below:
  *
@@ -253,7 +254,7 @@ static void update_members(struct corepmu_cpu *cpuc, struct perf_event *slots, u
 	corepmu_update_userpage(slots);
 }
 
-/* update_members() of the CPU's group. An NMI that arrives during an update does nothing. */
+/* Call update_members() for the CPU's group. An NMI during an update does nothing. */
 static void update_group(struct corepmu_cpu *cpuc, u64 counters, bool leaving)
 {
 	struct perf_event *slots = cpuc->events[SLOTS_COUNTER];

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * corepmu: x86: Intel PEBS: start and stop, with a debug store or architectural
+ * corepmu: x86: Intel PEBS: start and stop, with a debug store or architectural PEBS
  *
  * SDM volume 3, "Processor Event Based Sampling (PEBS)". When a counter in IA32_PEBS_ENABLE
  * overflows, the CPU writes a record, sets the counter to the reset value in the debug store, and
@@ -22,7 +22,6 @@
 #include <linux/percpu.h>
 #include <linux/perf_event.h>
 #include <linux/printk.h>
-
 
 #include <corepmu/counter.h>
 #include <corepmu/ksyms.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * corepmu: x86: Intel PEBS: drains, which account and emit the records in the buffer
+ * corepmu: x86: Intel PEBS: drain the buffer: count its records, then emit their samples
  */
 #define pr_fmt(fmt) "corepmu: " fmt
 
@@ -218,9 +218,9 @@ static int emit_in_batch(struct corepmu_cpu *cpuc, struct perf_event *event,
 
 /*
  * Emit the records of the only counter that has any, in batches, except the last record of an
- * interrupt. Room in the ring buffer is reserved for the records that account() has
- * counted. All of them are written: the records do not change, and nothing runs in between that
- * could remove the event.
+ * interrupt. Room in the ring buffer is reserved for the records that account() has counted. All
+ * of them are written: the records do not change, and nothing runs in between that could remove the
+ * event.
  */
 static noinline void emit_batches(struct corepmu_cpu *cpuc, const void *at, const void *end,
 				  int idx, struct pt_regs *regs, bool interrupt)
@@ -439,7 +439,7 @@ static bool drain(struct corepmu_cpu *cpuc, struct pt_regs *regs, bool interrupt
  */
 bool x86_pebs_drain(struct corepmu_cpu *cpuc, struct pt_regs *regs)
 {
-	/* Registers of the kernel with sp 0, for callers without registers. Nothing writes no_regs. */
+	/* Kernel registers with sp 0, for callers without registers. Nothing writes no_regs. */
 	static struct pt_regs no_regs;
 
 	return drain(cpuc, regs ?: &no_regs, false);

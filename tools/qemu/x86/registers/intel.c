@@ -44,7 +44,7 @@
 #define METRIC_BITS		8
 #define SLOTS			3	/* the fixed-function counter */
 
-/* IA32_FIXED_CTR_CTRL: RDPMC of the metrics outside ring 0 clears them and the slots (Linux 7.3) */
+/* IA32_FIXED_CTR_CTRL: RDPMC of the metrics outside ring 0 clears them and the slots */
 #define FIXED_METRICS_CLEAR	(UINT64_C(1) << 14)
 
 static const struct x86_pmu_version_info intel_versions[X86_PMU_VERSIONS] = {

@@ -145,7 +145,7 @@ crash_counts()
 
 no_unknown_nmi()
 {
-	[ "$VENDOR" != arm ] || skip "kernels of arm64 have no message of unknown NMIs"
+	[ "$VENDOR" != arm ] || skip "arm64 kernels have no message about unknown NMIs"
 	expect_not "the kernel's log" 'NMI received for unknown reason|dazed' "$(dmesg)"
 }
 
