@@ -31,7 +31,7 @@ enum extra_reg_number {
 static const struct uarch_extra_reg offcore[] = {
 	{ "a request and its response", 0, true, { { RSP_0, DATA_RD } } },
 	{ "another request", 0, true, { { RSP_0, RFO } } },
-	{ "another response", 0, true, { { RSP_0, TWO_RESPONSES } } },
+	{ "another response", 0, true, { { RSP_0, TWO_RESPONSES } }, UARCH_REMAINDER },
 	{ "a request of the other register", 0, true, { { RSP_1, OTHER } } },
 	{ "a value that is nothing", 0, false, { { RSP_0, 0 } } },
 	{ "reserved bits", -EINVAL, true, { { RSP_0, RESERVED | DATA_RD } } },

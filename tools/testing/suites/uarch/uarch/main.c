@@ -136,7 +136,7 @@ static void count_events(int type, const u64 *configs, unsigned int nr, struct r
 static u64 slack_of(enum uarch_precision precision, u64 count)
 {
 	switch (precision) {
-	case UARCH_HALVES:
+	case UARCH_REMAINDER:
 		return 1;
 	case UARCH_MISSES:
 		return count / 64 + 16;
@@ -237,7 +237,7 @@ static void test_extra_reg(const struct uarch_extra_reg *extra_reg)
 	for (i = 0; extra_reg->events[i].config; i++) {
 		if (extra_reg->counts)
 			expect_ne("count of the built-in driver", 0, own.counts[i]);
-		same_count(extra_reg->name, UARCH_EXACT, own.counts[i], ours.counts[i]);
+		same_count(extra_reg->name, extra_reg->precision, own.counts[i], ours.counts[i]);
 	}
 }
 
@@ -335,12 +335,12 @@ static void test_hardware(const struct uarch *uarch)
 		[PERF_COUNT_HW_CACHE_MISSES] = { "cache-misses", UARCH_MISSES },
 		[PERF_COUNT_HW_BRANCH_INSTRUCTIONS] = { "branches", UARCH_EXACT },
 		[PERF_COUNT_HW_BRANCH_MISSES] = { "branch-misses", UARCH_MISSES },
-		[PERF_COUNT_HW_BUS_CYCLES] = { "bus-cycles", UARCH_HALVES },
+		[PERF_COUNT_HW_BUS_CYCLES] = { "bus-cycles", UARCH_REMAINDER },
 		[PERF_COUNT_HW_STALLED_CYCLES_FRONTEND] = {
 			"stalled-cycles-frontend", UARCH_EXACT
 		},
 		[PERF_COUNT_HW_STALLED_CYCLES_BACKEND] = { "stalled-cycles-backend", UARCH_EXACT },
-		[PERF_COUNT_HW_REF_CPU_CYCLES] = { "ref-cycles", UARCH_HALVES },
+		[PERF_COUNT_HW_REF_CPU_CYCLES] = { "ref-cycles", UARCH_REMAINDER },
 	};
 	struct perf_event_attr attr;
 	unsigned int i;

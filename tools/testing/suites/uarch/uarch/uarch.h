@@ -18,12 +18,12 @@
 /**
  * enum uarch_precision - how close two counts of the same work are
  * @UARCH_EXACT: equal
- * @UARCH_HALVES: every other cycle counts, and one may be left over from before
+ * @UARCH_REMAINDER: a counter divides what occurs; a task switch loses the remainder
  * @UARCH_MISSES: cache misses, which depend on the earlier contents
  */
 enum uarch_precision {
 	UARCH_EXACT,
-	UARCH_HALVES,
+	UARCH_REMAINDER,
 	UARCH_MISSES,
 };
 
@@ -46,7 +46,7 @@ struct uarch_event {
 
 #define EVENT(name, config)		{ name, config, UARCH_EXACT, 0, 0 }
 #define MISSES(name, config)		{ name, config, UARCH_MISSES, 0, 0 }
-#define HALVES(name, config)		{ name, config, UARCH_HALVES, 0, 0 }
+#define HALVES(name, config)		{ name, config, UARCH_REMAINDER, 0, 0 }
 #define REFUSED(name, config, error)	{ name, config, UARCH_EXACT, error, 0 }
 #define SINCE(name, config, kernel)	{ name, config, UARCH_EXACT, 0, kernel }
 
@@ -84,6 +84,7 @@ struct uarch_groups {
  * @error: errno with which the last of them is rejected, 0 if all count
  * @counts: they count something
  * @events: their numbers and extra register values, up to the first without a number
+ * @precision: how close two counts of the same work are
  */
 struct uarch_extra_reg {
 	const char *name;
@@ -93,6 +94,7 @@ struct uarch_extra_reg {
 		u64 config;
 		u64 config1;
 	} events[EXTRA_REG_EVENTS_MAX + 1];
+	enum uarch_precision precision;
 };
 
 enum uarch_extra_reg_lists {
