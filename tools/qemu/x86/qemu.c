@@ -15,6 +15,7 @@
 #define LEAF_HYPERVISOR		0x40000000
 
 #define CPU_INTERRUPT_HARD	0x0002
+#define CPU_INTERRUPT_POLL	0x0010
 #define CPU_INTERRUPT_NMI	0x0200
 
 #define EXCP_GP			13
@@ -353,6 +354,19 @@ static void hook_do_interrupt(struct qemu_cpu *cpu)
 	hooks->delivered(vcpu, pc, env_u64(v->env, x86_qemu_offset.eip));
 }
 
+/*
+ * QEMU handles one request, and then executes the next block: chained blocks do not look for a
+ * second one. After the local APIC's poll, which interrupts nothing, request a pending NMI again.
+ */
+static bool poll(struct qemu_cpu *cpu, int request)
+{
+	bool taken = x86_qemu.x86_cpu_exec_interrupt(cpu, request);
+
+	if (request & CPU_INTERRUPT_NMI)
+		x86_qemu.cpu_interrupt(cpu, CPU_INTERRUPT_NMI);
+	return taken;
+}
+
 static bool hook_exec_interrupt(struct qemu_cpu *cpu, int request)
 {
 	int pending = x86_qemu.x86_cpu_pending_interrupt(cpu, request);
@@ -364,6 +378,8 @@ static bool hook_exec_interrupt(struct qemu_cpu *cpu, int request)
 
 	if (!pending)
 		return x86_qemu.x86_cpu_exec_interrupt(cpu, request);
+	if (pending == CPU_INTERRUPT_POLL)
+		return poll(cpu, request);
 
 	hooks->interrupt(vcpu, pc);
 	v->in_exception = true;

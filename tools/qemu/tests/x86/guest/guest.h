@@ -24,8 +24,10 @@
 #define VECTOR_BP	3
 #define VECTOR_TICK	0x3f
 #define VECTOR_FIXED	0x40
+#define TPR_MAX		0xff
 
 #define APIC		0xfee00000
+#define APIC_TPR	0x080
 #define APIC_EOI	0x0b0
 #define APIC_SPURIOUS	0x0f0
 #define APIC_LVTT	0x320
