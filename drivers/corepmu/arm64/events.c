@@ -27,6 +27,9 @@
 #define CONFIG1_THRESHOLD		GENMASK_ULL(16, 5)
 #define CONFIG1_KNOWN			GENMASK_ULL(16, 0)
 
+/* The counters that count any event */
+#define EVENT_COUNTERS			GENMASK_ULL(PMUV3_MAX_EVENT_COUNTERS - 1, 0)
+
 bool pmuv3_lenient;
 module_param_named(lenient, pmuv3_lenient, bool, 0444);
 MODULE_PARM_DESC(lenient,
@@ -195,22 +198,6 @@ static int check_precise(const struct perf_event *event)
 }
 
 /*
- * Return the event counters that an event may use; a 64-bit event on 32-bit counters needs a pair.
- */
-static u64 choose_counters(struct corepmu *pmu, struct hw_perf_event *hwc, bool is_long)
-{
-	if (is_long) {
-		hwc->flags |= COREPMU_EVENT_LONG;
-		if (!(to_pmuv3(pmu)->pmcr & PMCR_LP)) {
-			hwc->flags |= COREPMU_EVENT_PAIR;
-			return pmu->pair_counters;
-		}
-	}
-
-	return pmu->counters & GENMASK_ULL(PMUV3_MAX_EVENT_COUNTERS - 1, 0);
-}
-
-/*
  * Return the mask of the cycle counter (PMCCNTR_EL0) or the instruction counter (PMICNTR_EL0) if
  * the event may use it, else 0. PMCCNTR_EL0 counts a clock that may run while the CPU waits, such
  * as the clock of a core with several threads (DDI 0487, D13.1.3). On such CPUs an event counter
@@ -220,9 +207,6 @@ static u64 choose_counters(struct corepmu *pmu, struct hw_perf_event *hwc, bool 
 static u64 dedicated_counter(struct corepmu *pmu, const struct hw_perf_event *hwc,
 			     unsigned int number)
 {
-	/* PMCCFILTR_EL0 and PMICFILTR_EL0 have no threshold. */
-	if (FIELD_GET(PMEVTYPER_TH, hwc->config_base))
-		return 0;
 	if (number == PMUV3_EVENT_CPU_CYCLES && !to_pmuv3(pmu)->avoid_pmccntr &&
 	    !(hwc->flags & COREPMU_EVENT_BRANCHES))
 		return pmu->counters & BIT_ULL(PMUV3_CYCLE_COUNTER);
@@ -233,15 +217,52 @@ static u64 dedicated_counter(struct corepmu *pmu, const struct hw_perf_event *hw
 }
 
 /*
+ * Encode config1, and choose the counters: a 64-bit event on 32-bit counters needs a pair. With
+ * sampling=0 no interrupt reports a wrap: a 32-bit counter would lose 2^32 events. Few events get
+ * here; noinline saves pmuv3_encode() the registers.
+ */
+static noinline int encode_config1(struct corepmu *pmu, struct perf_event *event,
+				   unsigned int number)
+{
+	bool is_long = (event->attr.config1 & CONFIG1_LONG) || !corepmu_has_interrupt(pmu);
+	struct pmuv3 *pmuv3 = to_pmuv3(pmu);
+	struct hw_perf_event *hwc = &event->hw;
+	u64 counters = pmu->counters & EVENT_COUNTERS;
+	int ret;
+
+	ret = encode_threshold(pmuv3, &event->attr, hwc);
+	if (ret)
+		return ret;
+
+	if (is_long)
+		hwc->flags |= COREPMU_EVENT_LONG;
+	if (is_long && !(pmuv3->pmcr & PMCR_LP)) {
+		hwc->flags |= COREPMU_EVENT_PAIR;
+		counters = pmu->pair_counters;
+	}
+	/* PMCCFILTR_EL0 and PMICFILTR_EL0 have no threshold. */
+	if (!FIELD_GET(PMEVTYPER_TH, hwc->config_base))
+		counters |= dedicated_counter(pmu, hwc, number);
+	corepmu_hw_set_counters(hwc, counters);
+
+	return event->attr.config1 & CONFIG1_RDPMC ? pmuv3_encode_rdpmc(pmuv3, event, is_long) : 0;
+}
+
+/*
  * Encode branch_sample_type. With VHE the kernel runs at EL2, so PERF_SAMPLE_BRANCH_HV selects the
  * kernel's branches, as in branch_type_to_brbcr() in drivers/perf/arm_brbe.c. Perf core also adds
  * HV to an event with exclude_kernel and without exclude_hv: such an event gets no kernel branches.
  */
-static int pmuv3_encode_branches(struct corepmu *pmu, struct perf_event *event)
+static noinline int pmuv3_encode_branches(struct corepmu *pmu, struct perf_event *event)
 {
 	const struct perf_event_attr *attr = &event->attr;
-	int ret = corepmu_branch_encode(pmu, event);
+	int ret;
 
+	if (attr->exclude_host)
+		return corepmu_refuse(-EOPNOTSUPP,
+				      "exclude_host is 1: guests have no branch records; leave out modifier G or the branch records");
+
+	ret = corepmu_branch_encode(pmu, event);
 	if (!ret && is_kernel_in_hyp_mode() && !attr->exclude_kernel &&
 	    (attr->branch_sample_type & PERF_SAMPLE_BRANCH_HV))
 		event->hw.branch_reg.config |= COREPMU_BRANCH_KERNEL;
@@ -261,10 +282,8 @@ static int pmuv3_encode_branches(struct corepmu *pmu, struct perf_event *event)
 int pmuv3_encode(struct corepmu *pmu, struct perf_event *event)
 {
 	const struct perf_event_attr *attr = &event->attr;
-	struct pmuv3 *pmuv3 = to_pmuv3(pmu);
 	struct hw_perf_event *hwc = &event->hw;
 	int number, ret;
-	bool is_long;
 
 	ret = check_precise(event);
 	if (ret)
@@ -283,25 +302,17 @@ int pmuv3_encode(struct corepmu *pmu, struct perf_event *event)
 		return corepmu_refuse(-EOPNOTSUPP,
 				      "sampling=0: this PMU only counts; reload the module without it");
 
-	ret = encode_filter(pmuv3, attr, hwc, number);
-	if (ret)
-		return ret;
-	if (attr->exclude_host && has_branch_stack(event))
-		return corepmu_refuse(-EOPNOTSUPP,
-				      "exclude_host is 1: guests have no branch records; leave out modifier G or the branch records");
-	ret = encode_threshold(pmuv3, attr, hwc);
+	ret = encode_filter(to_pmuv3(pmu), attr, hwc, number);
 	if (ret)
 		return ret;
 
-	/* With sampling=0 no interrupt reports a wrap: a 32-bit counter would lose 2^32 events. */
-	is_long = (attr->config1 & CONFIG1_LONG) || !corepmu_has_interrupt(pmu);
-	corepmu_hw_set_counters(hwc, choose_counters(pmu, hwc, is_long) |
-				     dedicated_counter(pmu, hwc, number));
-
-	if (attr->config1 & CONFIG1_RDPMC) {
-		ret = pmuv3_encode_rdpmc(pmuv3, event, is_long);
+	if (attr->config1 || !corepmu_has_interrupt(pmu)) {
+		ret = encode_config1(pmu, event, number);
 		if (ret)
 			return ret;
+	} else {
+		corepmu_hw_set_counters(hwc, (pmu->counters & EVENT_COUNTERS) |
+					     dedicated_counter(pmu, hwc, number));
 	}
 
 	if (!corepmu_hw_counters(hwc))
