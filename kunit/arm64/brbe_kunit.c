@@ -78,9 +78,9 @@ static const struct {
 static void brbe_by_type(struct kunit *test)
 {
 	struct fixture *b = test->priv;
-	unsigned int nr, i;
+	unsigned int nr;
 
-	for (i = 0; i < ARRAY_SIZE(types); i++) {
+	for (unsigned int i = 0; i < ARRAY_SIZE(types); i++) {
 		struct perf_event *event = branch_start(branch_open_stack(b, types[i].type));
 
 		b->nr_samples = 0;
@@ -169,14 +169,13 @@ static void brbe_union(struct kunit *test)
 	struct perf_event *all = branch_open_stack(b, ANY_LEVEL);
 	struct perf_event *user = branch_open_stack(b, PERF_SAMPLE_BRANCH_ANY_CALL |
 						    PERF_SAMPLE_BRANCH_USER);
-	unsigned int i;
 
 	branch_start(all);
 	branch_add(user);
 	every_type();
 	branch_overflow(b);
 	KUNIT_EXPECT_EQ(test, b->nr_samples, 2);
-	for (i = 0; i < 2; i++) {
+	for (unsigned int i = 0; i < 2; i++) {
 		if (branch_seen[i].nr > 2)
 			continue;
 		EXPECT_FROM(test, &branch_seen[i], USER + 0x40, USER + 0x10);
@@ -192,13 +191,12 @@ static void brbe_banks(struct kunit *test)
 {
 	struct fixture *b = test->priv;
 	struct perf_event *event = branch_start(branch_open_stack(b, ANY_USER));
-	unsigned int i;
 
-	for (i = 0; i < 100; i++)
+	for (unsigned int i = 0; i < 100; i++)
 		user_branch(USER + 4 * i, COND, 0);
 	branch_overflow(b);
 	KUNIT_EXPECT_EQ(test, branch_seen[0].nr, b->pmu->nr_branches);
-	for (i = 0; i < branch_seen[0].nr; i++)
+	for (unsigned int i = 0; i < branch_seen[0].nr; i++)
 		KUNIT_EXPECT_EQ(test, branch_seen[0].entries[i].from, USER + 4 * (99 - i));
 	branch_end(event);
 }
@@ -219,14 +217,13 @@ static void brbe_flags(struct kunit *test)
 	struct perf_event *none = branch_open_stack(b, ANY_USER | PERF_SAMPLE_BRANCH_NO_FLAGS |
 						    PERF_SAMPLE_BRANCH_NO_CYCLES);
 	const struct perf_branch_entry *entry = branch_seen[0].entries;
-	unsigned int i;
 
 	branch_start(all);
-	for (i = ARRAY_SIZE(counts); i--; )
+	for (unsigned int i = ARRAY_SIZE(counts); i--; )
 		user_branch(USER, i ? RET : COND, counts[i].info | (i ? 0 : MPRED));
 	branch_overflow(b);
 	KUNIT_EXPECT_EQ(test, branch_seen[0].nr, ARRAY_SIZE(counts));
-	for (i = 0; i < branch_seen[0].nr; i++) {
+	for (unsigned int i = 0; i < branch_seen[0].nr; i++) {
 		KUNIT_EXPECT_EQ(test, (u64)entry[i].cycles, counts[i].cycles);
 		KUNIT_EXPECT_EQ(test, (u64)entry[i].mispred, !i);
 		KUNIT_EXPECT_EQ(test, (u64)entry[i].predicted, !!i);
@@ -281,9 +278,8 @@ static void brbe_stops(struct kunit *test)
 {
 	static const u64 types[] = { ANY_USER, ANY_LEVEL };
 	struct fixture *b = test->priv;
-	unsigned int i;
 
-	for (i = 0; i < ARRAY_SIZE(types); i++) {
+	for (unsigned int i = 0; i < ARRAY_SIZE(types); i++) {
 		struct perf_event *event = branch_start(branch_open_stack(b, types[i]));
 
 		b->nr_samples = 0;
@@ -320,9 +316,8 @@ static void brbe_refuses(struct kunit *test)
 		{ PERF_SAMPLE_BRANCH_ANY | PERF_SAMPLE_BRANCH_HV, 0 },
 		{ PERF_SAMPLE_BRANCH_HW_INDEX | PERF_SAMPLE_BRANCH_USER, -EINVAL },
 	};
-	unsigned int i;
 
-	for (i = 0; i < ARRAY_SIZE(table); i++) {
+	for (unsigned int i = 0; i < ARRAY_SIZE(table); i++) {
 		struct perf_event_attr attr = { STACK(table[i].type) };
 		struct perf_event *event;
 
@@ -351,13 +346,13 @@ static void brbe_after_an_agent(struct kunit *test)
 {
 	struct fixture *b = test->priv;
 	struct perf_event *event = branch_start(branch_open_stack(b, ANY_LEVEL));
-	unsigned int before, i;
+	unsigned int before;
 
 	every_type();
 	branch_overflow(b);
 	before = branch_seen[0].nr;
 	KUNIT_EXPECT_GT(test, before, 0);
-	for (i = 0; i < 2; i++) {
+	for (unsigned int i = 0; i < 2; i++) {
 		fixture_del(event);
 		*this_cpu_ptr(&pmuv3_model_state.brbcr[0]) = 0;
 		*this_cpu_ptr(&pmuv3_model_state.brbcr[1]) = 0;
@@ -413,9 +408,8 @@ static void brbe_describes(struct kunit *test)
 		{ "pmuv3-brbe-odd", 0 },
 		{ "pmuv3p9", 0 },
 	};
-	unsigned int i;
 
-	for (i = 0; i < ARRAY_SIZE(table); i++) {
+	for (unsigned int i = 0; i < ARRAY_SIZE(table); i++) {
 		struct perf_event_attr attr = { STACK(ANY_USER) };
 		struct perf_event *event;
 		struct fixture *b;

@@ -185,18 +185,17 @@ static void pmuv3_every_counter(struct kunit *test)
 	struct fixture *b = fixture_start_on(test, "pmuv3p9");
 	struct perf_event *event[PMUV3_MAX_EVENT_COUNTERS];
 	char name[64];
-	int i;
 
-	for (i = 0; i < PMUV3_MAX_EVENT_COUNTERS; i++) {
+	for (int i = 0; i < PMUV3_MAX_EVENT_COUNTERS; i++) {
 		event[i] = fixture_event(b, PERF_COUNT_HW_BRANCH_INSTRUCTIONS, 0);
 		corepmu_hw_set_counters(&event[i]->hw, BIT_ULL(i));
 		/* Each counter counts another event, so that a mix-up is visible. */
 		event[i]->hw.config_base += i;
 		KUNIT_ASSERT_EQ(test, fixture_add(event[i], PERF_EF_START), 0);
 	}
-	for (i = 0; i < PMUV3_MAX_EVENT_COUNTERS; i++)
+	for (int i = 0; i < PMUV3_MAX_EVENT_COUNTERS; i++)
 		pmuv3_model_run(PMUV3_EVENT_BR_RETIRED + i, 0, 100 + i);
-	for (i = 0; i < PMUV3_MAX_EVENT_COUNTERS; i++) {
+	for (int i = 0; i < PMUV3_MAX_EVENT_COUNTERS; i++) {
 		model_forget();
 		KUNIT_EXPECT_EQ(test, fixture_read(event[i]), 100 + i);
 		snprintf(name, sizeof(name), "PMEVCNTR%d", i);
@@ -251,11 +250,10 @@ static void pmuv3_pair_makes_room(struct kunit *test)
 		{ RAW(0x08) }, { RAW(0x08) }, { RAW(0x08) }, { RAW(0x08) },
 	};
 	struct perf_event *event[ARRAY_SIZE(attr)];
-	unsigned int i;
 
-	for (i = 0; i < ARRAY_SIZE(attr); i++)
+	for (unsigned int i = 0; i < ARRAY_SIZE(attr); i++)
 		KUNIT_ASSERT_EQ(test, fixture_open(b, &attr[i], &event[i]), 0);
-	for (i = 0; i < 6; i++)
+	for (unsigned int i = 0; i < 6; i++)
 		KUNIT_EXPECT_EQ(test, fixture_add(event[i], PERF_EF_START), 0);
 	KUNIT_EXPECT_EQ(test, event[1]->hw.idx, 1);
 	KUNIT_EXPECT_EQ(test, b->cpuc->used, b->pmu->counters);
@@ -274,13 +272,13 @@ static void pmuv3_pair_carry(struct kunit *test)
 	struct perf_event_attr attr = { RAW(0x11), .config1 = 1 };
 	struct perf_event *event;
 	u64 last, count;
-	int near, i;
+	int i;
 
 	/*
 	 * A read of a counter takes some cycles. With these start values the counter wraps before
 	 * each of the reads in turn.
 	 */
-	for (near = 90; near < 110; near++) {
+	for (int near = 90; near < 110; near++) {
 		KUNIT_ASSERT_EQ(test, fixture_open(b, &attr, &event), 0);
 		corepmu_hw_set_counters(&event->hw, 0x2a);
 		corepmu_start_near_wrap = near;
@@ -354,11 +352,10 @@ static void pmuv3_describes(struct kunit *test)
 		{ { .pmuver = 9, .nr = 31, .instr_counter = true }, 0, 0x1ffffffff, 0, 64 },
 	};
 	struct pmuv3 pmuv3 = { };
-	unsigned int i;
 
 	pmuv3.pmu = corepmu_alloc(&pmuv3_backend);
 	KUNIT_ASSERT_NOT_NULL(test, pmuv3.pmu);
-	for (i = 0; i < ARRAY_SIZE(table); i++) {
+	for (unsigned int i = 0; i < ARRAY_SIZE(table); i++) {
 		struct corepmu *pmu = pmuv3.pmu;
 
 		pmuv3_model_power_on(&table[i].cpu);

@@ -80,9 +80,8 @@ static void pmuv3_caches(struct kunit *test)
 	struct pmuv3 pmuv3 = {
 		.pmceid = { BIT_ULL(0x03) | BIT_ULL(0x04) },
 	};
-	unsigned int i;
 
-	for (i = 0; i < ARRAY_SIZE(table); i++) {
+	for (unsigned int i = 0; i < ARRAY_SIZE(table); i++) {
 		pmuv3.cache_events = table[i].list;
 		KUNIT_EXPECT_EQ_MSG(test, pmuv3_map_cache(&pmuv3, table[i].config), table[i].event,
 				    "row %u", i);
@@ -110,9 +109,8 @@ static void pmuv3_ignores(struct kunit *test)
 	};
 	struct fixture *b = fixture_start_on(test, "pmuv3p5");
 	struct perf_event *event;
-	unsigned int i;
 
-	for (i = 0; i < ARRAY_SIZE(table); i++) {
+	for (unsigned int i = 0; i < ARRAY_SIZE(table); i++) {
 		KUNIT_EXPECT_EQ_MSG(test, fixture_open(b, &table[i].attr, &event), table[i].err,
 				    "row %u", i);
 		pmuv3_lenient = true;
@@ -144,9 +142,8 @@ static void expect_unknown(struct fixture *b, const char *field, unsigned int bi
 static void pmuv3_unknown_bits(struct kunit *test)
 {
 	struct fixture *b = fixture_start_on(test, "pmuv3p9");
-	unsigned int bit;
 
-	for (bit = 0; bit < 64; bit++) {
+	for (unsigned int bit = 0; bit < 64; bit++) {
 		const struct perf_event_attr config = { RAW(0x08 | BIT_ULL(bit)) };
 		const struct perf_event_attr config1 = { RAW(0x08), .config1 = BIT_ULL(bit) };
 		const struct perf_event_attr config2 = { RAW(0x08), .config2 = BIT_ULL(bit) };
@@ -181,9 +178,8 @@ static void pmuv3_waiting_cycles(struct kunit *test)
 	struct fixture *b = fixture_start_on(test, "pmuv3p5");
 	struct pmuv3 *pmuv3 = to_pmuv3(b->pmu);
 	int cpu;
-	unsigned int i;
 
-	for (i = 0; i < ARRAY_SIZE(table); i++) {
+	for (unsigned int i = 0; i < ARRAY_SIZE(table); i++) {
 		for_each_possible_cpu(cpu)
 			per_cpu_ptr(&pmuv3_model_state, cpu)->midr = table[i].midr;
 		KUNIT_EXPECT_EQ(test, pmuv3_describe(pmuv3), 0);
@@ -208,9 +204,8 @@ static void pmuv3_v3p9_reached(struct kunit *test)
 		{ "pmuv3-brbe-vhe", true, COMPAT_EL2_OPENS_PMUV3P9 },
 		{ "pmuv3-brbe-el1", true, COMPAT_EL2_OPENS_PMUV3P9 },
 	};
-	unsigned int i;
 
-	for (i = 0; i < ARRAY_SIZE(table); i++) {
+	for (unsigned int i = 0; i < ARRAY_SIZE(table); i++) {
 		struct fixture *b;
 
 		pmuv3_model_el3 = table[i].el3;
@@ -242,9 +237,8 @@ static void pmuv3_no_samples(struct kunit *test)
 		{ "pmuv3p5", { HW(INSTRUCTIONS), .sample_period = 1000 }, -EOPNOTSUPP },
 		{ "pmuv3p5", { HW(INSTRUCTIONS), .freq = 1, .sample_freq = 1 }, -EOPNOTSUPP },
 	};
-	unsigned int i;
 
-	for (i = 0; i < ARRAY_SIZE(table); i++) {
+	for (unsigned int i = 0; i < ARRAY_SIZE(table); i++) {
 		struct fixture *b = fixture_start_on(test, table[i].testbed);
 		struct perf_event *event;
 
@@ -280,9 +274,9 @@ static void pmuv3_tested_without_interrupt(struct kunit *test)
 {
 	const struct testbed *testbed = testbed_by_name("pmuv3");
 	struct corepmu *pmu;
-	int cpu, with, ret;
+	int cpu, ret;
 
-	for (with = 1; with >= 0; with--) {
+	for (int with = 1; with >= 0; with--) {
 		testbed->ops->power_on(testbed);
 		for_each_possible_cpu(cpu) {
 			per_cpu_ptr(&pmuv3_model_state, cpu)->counts_itself = 500;
@@ -331,12 +325,11 @@ static void pmuv3_names_of_devicetree(struct kunit *test)
 	};
 	static struct property compatible = { .name = "compatible" };
 	static struct device_node node = { .full_name = "pmu", .properties = &compatible };
-	unsigned int i;
 
 	if (!IS_ENABLED(CONFIG_OF))
 		kunit_skip(test, "a kernel without devicetrees");
 
-	for (i = 0; i < ARRAY_SIZE(table); i++) {
+	for (unsigned int i = 0; i < ARRAY_SIZE(table); i++) {
 		const struct pmuv3_of_type *type;
 
 		compatible.value = (void *)table[i].compatible;

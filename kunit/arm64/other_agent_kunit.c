@@ -47,9 +47,7 @@ static void enable_all_counters(struct fixture *b)
 
 static void change_types(struct fixture *b)
 {
-	int idx;
-
-	for (idx = 0; idx < PMUV3_MAX_EVENT_COUNTERS; idx++)
+	for (int idx = 0; idx < PMUV3_MAX_EVENT_COUNTERS; idx++)
 		if (b->pmu->counters & BIT_ULL(idx))
 			pmuv3_write_filter(idx, 0);
 }
@@ -104,9 +102,8 @@ static void open_events(struct fixture *b, struct perf_event **event)
 		{ .type = PERF_TYPE_HARDWARE, .config = PERF_COUNT_HW_BRANCH_INSTRUCTIONS,
 		  .sample_period = 100, .exclude_kernel = 1, .exclude_hv = 1 },
 	};
-	unsigned int i;
 
-	for (i = 0; i < NR_EVENTS; i++)
+	for (unsigned int i = 0; i < NR_EVENTS; i++)
 		KUNIT_ASSERT_EQ(b->test, fixture_open(b, &attrs[i], &event[i]), 0);
 }
 
@@ -118,18 +115,17 @@ static void count_events(struct fixture *b, struct perf_event **event, const cha
 		TESTBED_INSTRUCTIONS, TESTBED_CYCLES, TESTBED_BRANCHES,
 	};
 	u64 before[NR_EVENTS];
-	unsigned int i;
 
 	fixture_forget(b);
-	for (i = 0; i < NR_EVENTS; i++) {
+	for (unsigned int i = 0; i < NR_EVENTS; i++) {
 		before[i] = fixture_read(event[i]);
 		KUNIT_ASSERT_EQ(b->test, fixture_add(event[i], PERF_EF_START), 0);
 	}
-	for (i = 0; i < NR_EVENTS; i++) {
+	for (unsigned int i = 0; i < NR_EVENTS; i++) {
 		fixture_run(b, counted[i], 250);
 		b->testbed->ops->run(counted[i], false, 33);
 	}
-	for (i = 0; i < NR_EVENTS; i++) {
+	for (unsigned int i = 0; i < NR_EVENTS; i++) {
 		fixture_del(event[i]);
 		KUNIT_EXPECT_EQ_MSG(b->test, fixture_read(event[i]) - before[i], 250,
 				    "%s, %s: event %u", agent, when, i);
@@ -139,9 +135,7 @@ static void count_events(struct fixture *b, struct perf_event **event, const cha
 
 static void close_events(struct perf_event **event)
 {
-	unsigned int i;
-
-	for (i = 0; i < NR_EVENTS; i++)
+	for (unsigned int i = 0; i < NR_EVENTS; i++)
 		fixture_close(event[i]);
 }
 
@@ -150,9 +144,8 @@ static void agent_while_closed(struct kunit *test)
 {
 	struct fixture *b = fixture_of(test);
 	struct perf_event *event[NR_EVENTS];
-	unsigned int i;
 
-	for (i = 0; i < ARRAY_SIZE(agents); i++) {
+	for (unsigned int i = 0; i < ARRAY_SIZE(agents); i++) {
 		open_events(b, event);
 		count_events(b, event, agents[i].name, "before");
 		close_events(event);
@@ -169,11 +162,10 @@ static void agent_while_open(struct kunit *test)
 {
 	struct fixture *b = fixture_of(test);
 	struct perf_event *event[NR_EVENTS], *counts;
-	unsigned int i;
 
 	open_events(b, event);
 	counts = fixture_event(b, PERF_COUNT_HW_INSTRUCTIONS, 0);
-	for (i = 0; i < ARRAY_SIZE(agents); i++) {
+	for (unsigned int i = 0; i < ARRAY_SIZE(agents); i++) {
 		count_events(b, event, agents[i].name, "before");
 		KUNIT_ASSERT_EQ(test, fixture_add(counts, PERF_EF_START), 0);
 		agents[i].write(b);
@@ -189,11 +181,10 @@ static void agent_while_another_counts(struct kunit *test)
 	struct fixture *b = fixture_of(test);
 	struct perf_event *permanent = fixture_event(b, PERF_COUNT_HW_CPU_CYCLES, 0);
 	struct perf_event *event[NR_EVENTS];
-	unsigned int i;
 
 	open_events(b, event);
 	KUNIT_ASSERT_EQ(test, fixture_add(permanent, PERF_EF_START), 0);
-	for (i = 0; i < ARRAY_SIZE(agents); i++) {
+	for (unsigned int i = 0; i < ARRAY_SIZE(agents); i++) {
 		count_events(b, event, agents[i].name, "before");
 		agents[i].write(b);
 		count_events(b, event, agents[i].name, "after");
@@ -267,16 +258,15 @@ static void agent_costs_a_write(struct kunit *test)
 	struct perf_event *event[NR_EVENTS];
 	struct pmu *pmu = &b->pmu->perf_pmu;
 	unsigned long irqs;
-	unsigned int i;
 
 	open_events(b, event);
 	local_irq_save(irqs);
 	pmu->pmu_disable(pmu);
 	model_forget();
-	for (i = 0; i < NR_EVENTS; i++)
+	for (unsigned int i = 0; i < NR_EVENTS; i++)
 		KUNIT_EXPECT_EQ(test, pmu->add(event[i], PERF_EF_START), 0);
 	pmu->pmu_enable(pmu);
-	for (i = 0; i < ARRAY_SIZE(shared); i++)
+	for (unsigned int i = 0; i < ARRAY_SIZE(shared); i++)
 		KUNIT_EXPECT_EQ_MSG(test, model_accesses(shared[i]), 1, "%s", shared[i]);
 	local_irq_restore(irqs);
 }

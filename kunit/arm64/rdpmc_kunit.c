@@ -40,20 +40,19 @@ static void rdpmc_arm64_task(struct kunit *test)
 		.config1 = CONFIG1_RDPMC,
 	};
 	struct perf_event *event, *before[2];
-	unsigned int i;
 	int idx[2];
 
 	KUNIT_ASSERT_EQ(test, perf_pmu_register(&b->pmu->perf_pmu, "corepmu_kunit", -1), 0);
 	attr.type = b->pmu->perf_pmu.type;
 
 	/* Other events leave values in two counters; the task's event gets the first of them. */
-	for (i = 0; i < ARRAY_SIZE(before); i++) {
+	for (unsigned int i = 0; i < ARRAY_SIZE(before); i++) {
 		before[i] = fixture_event(b, PERF_COUNT_HW_BRANCH_INSTRUCTIONS, 0);
 		KUNIT_EXPECT_EQ(test, fixture_add(before[i], PERF_EF_START), 0);
 		idx[i] = before[i]->hw.idx;
 	}
 	fixture_run(b, TESTBED_BRANCHES, 4711);
-	for (i = 0; i < ARRAY_SIZE(before); i++) {
+	for (unsigned int i = 0; i < ARRAY_SIZE(before); i++) {
 		fixture_del(before[i]);
 		fixture_close(before[i]);
 	}

@@ -17,7 +17,6 @@ static void branch_order(struct kunit *test)
 {
 	struct fixture *b = test->priv;
 	struct perf_event *event = branch_start(branch_open_stack(b, ANY_USER));
-	unsigned int i;
 
 	x86_model_branch(USER, USER_TO, X86_MODEL_COND, 0);
 	x86_model_branch(USER + 0x10, USER_TO + 2, X86_MODEL_CALL, 0);
@@ -25,11 +24,11 @@ static void branch_order(struct kunit *test)
 	EXPECT_FROM(test, &branch_seen[0], USER + 0x10, USER);
 	KUNIT_EXPECT_EQ(test, branch_seen[0].entries[0].to, USER_TO + 2);
 
-	for (i = 0; i < 100; i++)
+	for (unsigned int i = 0; i < 100; i++)
 		x86_model_branch(USER, USER_TO + i, X86_MODEL_COND, 0);
 	branch_overflow(b);
 	KUNIT_EXPECT_EQ(test, branch_seen[1].nr, b->pmu->nr_branches);
-	for (i = 0; i < branch_seen[1].nr; i++)
+	for (unsigned int i = 0; i < branch_seen[1].nr; i++)
 		KUNIT_EXPECT_EQ(test, branch_seen[1].entries[i].to, USER_TO + 99 - i);
 	branch_end(event);
 	KUNIT_EXPECT_EQ(test, b->nr_samples, 2);
@@ -62,9 +61,9 @@ static void branch_by_type(struct kunit *test)
 		  { KERNEL + 0x10, USER + 0x20 } },
 		{ PERF_SAMPLE_BRANCH_IND_CALL | PERF_SAMPLE_BRANCH_KERNEL, { KERNEL } },
 	};
-	unsigned int i, nr;
+	unsigned int nr;
 
-	for (i = 0; i < ARRAY_SIZE(table); i++) {
+	for (unsigned int i = 0; i < ARRAY_SIZE(table); i++) {
 		struct perf_event *event;
 
 		if ((table[i].type & PERF_SAMPLE_BRANCH_KERNEL) && !branch_records_kernel(b))
@@ -281,9 +280,8 @@ static void branch_refuses(struct kunit *test)
 		{ PERF_SAMPLE_BRANCH_ANY | PERF_SAMPLE_BRANCH_HV, 0 },
 		{ PERF_SAMPLE_BRANCH_CALL_STACK | PERF_SAMPLE_BRANCH_HV, amd ? -EOPNOTSUPP : 0 },
 	};
-	unsigned int i;
 
-	for (i = 0; i < ARRAY_SIZE(table); i++) {
+	for (unsigned int i = 0; i < ARRAY_SIZE(table); i++) {
 		struct perf_event_attr attr = { STACK(table[i].type) };
 		struct perf_event *event;
 

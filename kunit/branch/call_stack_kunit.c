@@ -46,13 +46,11 @@ static void schedule_in(struct perf_event *event)
  */
 static void expect_calls(struct fixture *b, const unsigned int *to, unsigned int nr)
 {
-	unsigned int i;
-
 	b->nr_samples = 0;
 	branch_overflow(b);
 	KUNIT_EXPECT_EQ(b->test, b->nr_samples, 1);
 	KUNIT_EXPECT_EQ(b->test, branch_seen[0].nr, nr);
-	for (i = 0; i < nr && i < branch_seen[0].nr; i++) {
+	for (unsigned int i = 0; i < nr && i < branch_seen[0].nr; i++) {
 		KUNIT_EXPECT_EQ(b->test, branch_seen[0].entries[i].from, USER + 0x10);
 		KUNIT_EXPECT_EQ(b->test, branch_seen[0].entries[i].to, USER_TO + to[i]);
 	}
@@ -67,7 +65,6 @@ static void call_stack_follows_calls(struct kunit *test)
 {
 	struct fixture *b = test->priv;
 	struct perf_event *event = branch_open_stack(b, CALLS_USER | PERF_SAMPLE_BRANCH_TYPE_SAVE);
-	unsigned int i;
 
 	branch_start(event);
 	call(1);
@@ -88,7 +85,7 @@ static void call_stack_follows_calls(struct kunit *test)
 	b->testbed->ops->hold(false);
 	KUNIT_EXPECT_EQ(test, b->nr_samples, 1);
 	KUNIT_EXPECT_EQ(test, branch_seen[0].nr, 3);
-	for (i = 0; i < 3; i++)
+	for (unsigned int i = 0; i < 3; i++)
 		ret();
 	b->nr_samples = 0;
 	branch_overflow(b);
@@ -228,10 +225,9 @@ static void call_stack_full_is_not_cleared(struct kunit *test)
 	struct fixture *b = test->priv;
 	struct perf_event *event = branch_open_stack(b, CALLS_USER);
 	struct perf_event *other = branch_open_stack(b, ANY_USER);
-	unsigned int i;
 
 	branch_start(event);
-	for (i = 0; i < b->pmu->nr_branches; i++)
+	for (unsigned int i = 0; i < b->pmu->nr_branches; i++)
 		call(i);
 	schedule_out(event);
 	branch_add(other);

@@ -46,29 +46,24 @@ static void open_group(struct fixture *b, struct group *g, const u64 branches[ME
 		PERF_COUNT_HW_CPU_CYCLES, PERF_COUNT_HW_BRANCH_INSTRUCTIONS,
 		PERF_COUNT_HW_CACHE_MISSES, PERF_COUNT_HW_BRANCH_MISSES,
 	};
-	unsigned int i;
 
-	for (i = 0; i < MEMBERS; i++)
+	for (unsigned int i = 0; i < MEMBERS; i++)
 		g->event[i] = open_member(b, g, hardware[i], branches[i], i);
 }
 
 static void add_group(struct group *g)
 {
-	unsigned int i;
-
-	for (i = 0; i < MEMBERS; i++)
+	for (unsigned int i = 0; i < MEMBERS; i++)
 		branch_add(g->event[i]);
 }
 
 static void end_group(struct group *g)
 {
-	unsigned int i;
-
-	for (i = MEMBERS - 1; i; i--)
+	for (unsigned int i = MEMBERS - 1; i; i--)
 		fixture_del(g->event[i]);
 	fixture_del(g->event[0]);
 	branch_leave();
-	for (i = MEMBERS - 1; i; i--)
+	for (unsigned int i = MEMBERS - 1; i; i--)
 		fixture_close(g->event[i]);
 	fixture_close(g->event[0]);
 }
@@ -77,9 +72,8 @@ static void end_group(struct group *g)
 static u64 info_of(const struct group *g, const unsigned int n[MEMBERS])
 {
 	u64 info = 0;
-	unsigned int i;
 
-	for (i = 0; i < MEMBERS; i++)
+	for (unsigned int i = 0; i < MEMBERS; i++)
 		if (g->event[i]->hw.idx >= 0 && g->event[i]->hw.idx < MEMBERS)
 			info |= INFO_COUNT(g->event[i]->hw.idx, n[i]);
 
@@ -128,12 +122,11 @@ static void counts_select_counters(struct kunit *test)
 	const struct x86_model *m = this_cpu_ptr(&x86_model_state);
 	struct fixture *b = test->priv;
 	struct group g;
-	unsigned int i;
 
 	open_group(b, &g, branches);
 	branch_begin();
 	add_group(&g);
-	for (i = 0; i < MEMBERS; i++) {
+	for (unsigned int i = 0; i < MEMBERS; i++) {
 		int idx = g.event[i]->hw.idx;
 
 		if (branches[i] & COUNTERS) {

@@ -257,9 +257,7 @@ void branch_all(void)
 void branch_expect_from(struct kunit *test, const struct branch_seen *s, const u64 *from,
 			unsigned int nr)
 {
-	unsigned int i;
-
 	KUNIT_EXPECT_EQ(test, s->nr, nr);
-	for (i = 0; i < nr && i < s->nr; i++)
+	for (unsigned int i = 0; i < nr && i < s->nr; i++)
 		KUNIT_EXPECT_EQ_MSG(test, s->entries[i].from, from[i], "entry %u", i);
 }

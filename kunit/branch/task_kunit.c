@@ -67,9 +67,8 @@ static void branch_freeze(struct kunit *test)
 {
 	struct fixture *b = test->priv;
 	struct perf_event *event = branch_start(branch_open_stack(b, ANY_USER));
-	unsigned int i;
 
-	for (i = 0; i < 3; i++) {
+	for (unsigned int i = 0; i < 3; i++) {
 		fixture_forget(b);
 		x86_model_branch(USER, USER_TO + i, X86_MODEL_COND, 0);
 		b->testbed->ops->hold(true);

@@ -24,9 +24,9 @@ static void transactions_select_records(struct kunit *test)
 		{ PERF_SAMPLE_BRANCH_ABORT_TX, { USER + 0x30 } },
 		{ PERF_SAMPLE_BRANCH_COND, { USER } },
 	};
-	unsigned int i, nr;
+	unsigned int nr;
 
-	for (i = 0; i < ARRAY_SIZE(table); i++) {
+	for (unsigned int i = 0; i < ARRAY_SIZE(table); i++) {
 		const u64 type = table[i].type | PERF_SAMPLE_BRANCH_USER |
 				 PERF_SAMPLE_BRANCH_NO_FLAGS | PERF_SAMPLE_BRANCH_NO_CYCLES;
 		struct perf_event *event = branch_open_stack(b, type);
@@ -61,14 +61,13 @@ static void transactions_absent(struct kunit *test)
 		{ PERF_SAMPLE_BRANCH_IN_TX, 0 },
 		{ PERF_SAMPLE_BRANCH_NO_TX, 0 },
 	};
-	unsigned int i;
 
 	if (!b->pmu->branch_backend->never_in_tx) {
 		KUNIT_EXPECT_TRUE(test, !strncmp(b->testbed->name, "amd", 3) ||
 				  !strcmp(b->testbed->name, "intel-lbr-v3"));
 		return;
 	}
-	for (i = 0; i < ARRAY_SIZE(table); i++) {
+	for (unsigned int i = 0; i < ARRAY_SIZE(table); i++) {
 		struct perf_event *event = branch_open_stack(b, table[i].type |
 								PERF_SAMPLE_BRANCH_USER);
 

@@ -198,11 +198,10 @@ static void type_records(struct kunit *test)
 		{ KERNEL + 0x99, KERNEL, COREPMU_BRANCH_UNKNOWN, COREPMU_BRANCH_UNKNOWN },
 		{ USER + 0x40, USER, COREPMU_BRANCH_UNKNOWN, COREPMU_BRANCH_UNKNOWN },
 	};
-	unsigned int i;
 
 	x86_model_code = code;
 	x86_model_nr_code = ARRAY_SIZE(code);
-	for (i = 0; i < ARRAY_SIZE(table); i++) {
+	for (unsigned int i = 0; i < ARRAY_SIZE(table); i++) {
 		struct perf_branch_entry entry = { .from = table[i].from, .to = table[i].to };
 
 		KUNIT_EXPECT_EQ_MSG(test, x86_branch_decode(&entry), table[i].type, "row %u", i);
@@ -253,13 +252,12 @@ static void repeated_branch_is_decoded_once(struct kunit *test)
 		{ USER + 0x20, USER, COREPMU_BRANCH_COND, 0, 4 },
 	};
 	struct corepmu_branch_list *list = kunit_kzalloc(test, sizeof(*list), GFP_KERNEL);
-	unsigned int i;
 
 	KUNIT_ASSERT_NOT_NULL(test, list);
 	x86_model_code = code;
 	x86_model_nr_code = ARRAY_SIZE(code);
 	nr_decoded = 0;
-	for (i = 0; i < ARRAY_SIZE(table); i++) {
+	for (unsigned int i = 0; i < ARRAY_SIZE(table); i++) {
 		list->entries[i].from = table[i].from;
 		list->entries[i].to = table[i].to;
 		KUNIT_EXPECT_EQ_MSG(test, corepmu_branch_type(&backend, list, i), table[i].type,

@@ -28,11 +28,9 @@ static u64 occupied_by(const struct corepmu_demand *demand, int counter)
 /* Check whether a placement exists, by trying all. */
 static bool exists(const struct corepmu_demand *demands, unsigned int nr, u64 taken)
 {
-	u64 left;
-
 	if (!nr)
 		return true;
-	for (left = demands->allowed; left; left &= left - 1) {
+	for (u64 left = demands->allowed; left; left &= left - 1) {
 		int counter = __ffs64(left);
 		u64 mine = occupied_by(demands, counter);
 
@@ -50,11 +48,9 @@ static bool exists(const struct corepmu_demand *demands, unsigned int nr, u64 ta
 static unsigned int fewest_moves(const struct corepmu_demand *demands, unsigned int nr,
 				 u64 taken, unsigned int best)
 {
-	u64 left;
-
 	if (!nr)
 		return 0;
-	for (left = demands->allowed; left; left &= left - 1) {
+	for (u64 left = demands->allowed; left; left &= left - 1) {
 		int counter = __ffs64(left);
 		u64 mine = occupied_by(demands, counter);
 		unsigned int moves = demands->counter >= 0 && demands->counter != counter;
@@ -73,9 +69,8 @@ static unsigned int fewest_moves(const struct corepmu_demand *demands, unsigned 
 static bool is_valid(const struct corepmu_demand *demands, unsigned int nr)
 {
 	u64 taken = 0;
-	unsigned int i;
 
-	for (i = 0; i < nr; i++) {
+	for (unsigned int i = 0; i < nr; i++) {
 		u64 mine;
 
 		if (demands[i].counter < 0 || demands[i].counter > 63 ||
@@ -123,9 +118,7 @@ static const char *check(const struct corepmu_demand *before, unsigned int nr, b
 static void say(struct kunit *test, const struct corepmu_demand *demands, unsigned int nr,
 		const char *wrong)
 {
-	unsigned int i;
-
-	for (i = 0; i < nr; i++)
+	for (unsigned int i = 0; i < nr; i++)
 		kunit_info(test, "allowed %#llx pairs %#llx counter %d\n", demands[i].allowed,
 			   demands[i].pairs, demands[i].counter);
 	KUNIT_FAIL(test, "%s", wrong);
@@ -161,9 +154,8 @@ struct graphs {
 static bool fits(const u8 *mask, unsigned int nr)
 {
 	u8 reach[BIT(GRAPH_COUNTERS)] = { };
-	unsigned int set;
 
-	for (set = 1; set < BIT(nr); set++) {
+	for (unsigned int set = 1; set < BIT(nr); set++) {
 		reach[set] = reach[set & (set - 1)] | mask[__ffs(set)];
 		if (hweight8(reach[set]) < hweight32(set))
 			return false;
@@ -175,9 +167,7 @@ static bool fits(const u8 *mask, unsigned int nr)
 /* Check whether the first event that wants only one of two counters wants the first of them. */
 static bool is_first(const u8 *mask, unsigned int nr, unsigned int counter)
 {
-	unsigned int i;
-
-	for (i = 0; i < nr; i++) {
+	for (unsigned int i = 0; i < nr; i++) {
 		unsigned int both = mask[i] >> counter & 3;
 
 		if (both == 1 || both == 2)
@@ -190,9 +180,8 @@ static bool is_first(const u8 *mask, unsigned int nr, unsigned int counter)
 static bool is_sorted(const struct graphs *g, unsigned int nr)
 {
 	u32 wanted = g->wanted[nr];
-	unsigned int i;
 
-	for (i = 0; i < GRAPH_COUNTERS - 1; i++, wanted >>= 4) {
+	for (unsigned int i = 0; i < GRAPH_COUNTERS - 1; i++, wanted >>= 4) {
 		if ((wanted & 0xf) < (wanted >> 4 & 0xf))
 			return false;
 		if ((wanted & 0xf) == (wanted >> 4 & 0xf) && !is_first(g->mask, nr, i))
@@ -204,9 +193,7 @@ static bool is_sorted(const struct graphs *g, unsigned int nr)
 
 static void shuffle(struct rnd_state *rnd, u8 *names, unsigned int nr)
 {
-	unsigned int i;
-
-	for (i = 0; i < nr; i++)
+	for (unsigned int i = 0; i < nr; i++)
 		names[i] = i;
 	while (nr > 1) {
 		unsigned int other = prandom_u32_state(rnd) % nr--;
@@ -218,16 +205,15 @@ static void shuffle(struct rnd_state *rnd, u8 *names, unsigned int nr)
 static void try_graph(struct graphs *g, unsigned int nr)
 {
 	u8 counter[GRAPH_COUNTERS], event[GRAPH_COUNTERS];
-	unsigned int i, j;
 
 	if (g->sets++ % CASE_STRIDE)
 		return;
 	shuffle(&g->rnd, counter, GRAPH_COUNTERS);
 	shuffle(&g->rnd, event, nr);
-	for (i = 0; i < nr; i++) {
+	for (unsigned int i = 0; i < nr; i++) {
 		u64 allowed = 0;
 
-		for (j = 0; j < GRAPH_COUNTERS; j++)
+		for (unsigned int j = 0; j < GRAPH_COUNTERS; j++)
 			if (g->mask[i] & BIT(j))
 				allowed |= BIT_ULL(counter[j]);
 		g->demands[event[i]] = (struct corepmu_demand) {
@@ -258,12 +244,11 @@ static void all_graphs(struct graphs *g, unsigned int depth)
 static void assign_every_graph(struct kunit *test)
 {
 	struct graphs *g = kunit_kzalloc(test, sizeof(*g), GFP_KERNEL);
-	unsigned int mask, i;
 
 	KUNIT_ASSERT_NOT_NULL(test, g);
 	prandom_seed_state(&g->rnd, 0x67726170);
-	for (mask = 0; mask < BIT(GRAPH_COUNTERS); mask++)
-		for (i = 0; i < GRAPH_COUNTERS; i++)
+	for (unsigned int mask = 0; mask < BIT(GRAPH_COUNTERS); mask++)
+		for (unsigned int i = 0; i < GRAPH_COUNTERS; i++)
 			g->spread[mask] |= (mask >> i & 1) << 4 * i;
 
 	all_graphs(g, 0);
@@ -280,9 +265,8 @@ static unsigned int random_set(struct rnd_state *rnd, struct corepmu_demand *dem
 	unsigned int counters = 1 + prandom_u32_state(rnd) % max_counters;
 	unsigned int nr = 1 + prandom_u32_state(rnd) % max_events;
 	u64 all = GENMASK_ULL(counters - 1, 0), taken = 0;
-	unsigned int i;
 
-	for (i = 0; i < nr; i++) {
+	for (unsigned int i = 0; i < nr; i++) {
 		struct corepmu_demand *d = &demands[i];
 		u64 random = (u64)prandom_u32_state(rnd) << 32 | prandom_u32_state(rnd);
 		u64 allowed = random & all, left;
@@ -369,28 +353,26 @@ static void assign_moves_fewest(struct kunit *test)
 static void assign_longest_chain(struct kunit *test)
 {
 	struct corepmu_demand demands[COREPMU_MAX_DEMANDS];
-	int i;
 
 	/*
 	 * Event i may use counters i and i + 1, and has counter i; the last event needs counter 0.
 	 */
-	for (i = 0; i < 63; i++)
+	for (int i = 0; i < 63; i++)
 		demands[i] = (struct corepmu_demand) {
 			.allowed = BIT_ULL(i) | BIT_ULL(i + 1), .counter = i,
 		};
 	demands[63] = (struct corepmu_demand) { .allowed = BIT_ULL(0), .counter = -1 };
 	KUNIT_EXPECT_EQ(test, corepmu_assign(demands, 64), 0);
 	KUNIT_EXPECT_EQ(test, demands[63].counter, 0);
-	for (i = 0; i < 63; i++)
+	for (int i = 0; i < 63; i++)
 		KUNIT_EXPECT_EQ(test, demands[i].counter, i + 1);
 }
 
 static void assign_too_many(struct kunit *test)
 {
 	struct corepmu_demand demands[COREPMU_MAX_DEMANDS + 1];
-	int i;
 
-	for (i = 0; i < ARRAY_SIZE(demands); i++)
+	for (int i = 0; i < ARRAY_SIZE(demands); i++)
 		demands[i] = (struct corepmu_demand) { .allowed = U64_MAX, .counter = -1 };
 	KUNIT_EXPECT_EQ(test, corepmu_assign(demands, 0), 0);
 	KUNIT_EXPECT_EQ(test, corepmu_assign(demands, 65), -EAGAIN);
@@ -458,9 +440,8 @@ static void assign_restores_after_a_pair(struct kunit *test)
 		{ .allowed = 0x33, .pairs = 0x22, .counter = -1 },
 	};
 	struct corepmu_demand after[ARRAY_SIZE(demands)];
-	int with;
 
-	for (with = -1; with < 8; with++) {
+	for (int with = -1; with < 8; with++) {
 		memcpy(after, demands, sizeof(demands));
 		fill_stack(with);
 		KUNIT_EXPECT_EQ(test, corepmu_assign(after, ARRAY_SIZE(after)), 0);

@@ -151,14 +151,13 @@ static void counter_update(struct kunit *test)
 	u64 mask = corepmu_hw_value_mask(&f->event.hw), sum = 0;
 	u64 steps[] = { 0, 1, 2, mask >> 2, 1, mask >> 1, mask >> 1, 12345, 0, mask >> 1 };
 	u64 starts[] = { 0, 1, mask, mask - 1, mask >> 1, (mask >> 1) + 1 };
-	unsigned int i, j;
 
-	for (i = 0; i < ARRAY_SIZE(starts); i++) {
+	for (unsigned int i = 0; i < ARRAY_SIZE(starts); i++) {
 		set_event(f, 0);
 		counter = starts[i];
 		local64_set(&f->event.hw.prev_count, counter);
 		sum = 0;
-		for (j = 0; j < ARRAY_SIZE(steps); j++) {
+		for (unsigned int j = 0; j < ARRAY_SIZE(steps); j++) {
 			count(f, steps[j]);
 			corepmu_counter_update(&f->cpuc, &f->event);
 			sum += steps[j];
@@ -208,9 +207,8 @@ static void counter_start(struct kunit *test)
 	struct fixture *f = of_width(test);
 	u64 mask = corepmu_hw_value_mask(&f->event.hw), half = mask >> 1;
 	u64 periods[] = { 1, 2, 3, 1000, half - 1, half, half + 1, mask, S64_MAX };
-	unsigned int i;
 
-	for (i = 0; i < ARRAY_SIZE(periods); i++) {
+	for (unsigned int i = 0; i < ARRAY_SIZE(periods); i++) {
 		u64 period = min_t(u64, periods[i], S64_MAX);
 
 		set_event(f, period);
@@ -230,16 +228,15 @@ static void counter_periods(struct kunit *test)
 	struct fixture *f = of_width(test);
 	u64 half = corepmu_hw_value_mask(&f->event.hw) >> 1;
 	u64 periods[] = { 1, 2, 1000, half, half + 1, 2 * (half - 1), 3 * (half / 2) };
-	unsigned int i, period_nr;
 
-	for (i = 0; i < ARRAY_SIZE(periods); i++) {
+	for (unsigned int i = 0; i < ARRAY_SIZE(periods); i++) {
 		u64 period = periods[i], sum = 0;
 
 		if (!period || period > S64_MAX / 4)
 			continue;
 		set_event(f, period);
 		corepmu_counter_prepare(&f->cpuc, &f->event);
-		for (period_nr = 1; period_nr <= 3; ) {
+		for (unsigned int period_nr = 1; period_nr <= 3; ) {
 			u64 step = overflows_after(f);
 
 			KUNIT_ASSERT_TRUE(test, count(f, step));
@@ -277,9 +274,8 @@ static void counter_late(struct kunit *test)
 		{ 2, 1, 1 },
 		{ 2, 2, 2 },
 	};
-	unsigned int i;
 
-	for (i = 0; i < ARRAY_SIZE(table); i++) {
+	for (unsigned int i = 0; i < ARRAY_SIZE(table); i++) {
 		set_event(f, table[i].period);
 		corepmu_counter_prepare(&f->cpuc, &f->event);
 		count(f, table[i].period + table[i].late);
@@ -423,13 +419,12 @@ static void counter_random(struct kunit *test)
 	struct fixture *f = of_width(test);
 	struct rnd_state rnd;
 	u64 sum = 0, samples = 0, period;
-	unsigned int i;
 
 	prandom_seed_state(&rnd, f->width);
 	period = 1 + prandom_u32_state(&rnd) % 5000;
 	set_event(f, period);
 	corepmu_counter_prepare(&f->cpuc, &f->event);
-	for (i = 0; i < 2000; i++) {
+	for (unsigned int i = 0; i < 2000; i++) {
 		u64 step = min_t(u64, 1 + prandom_u32_state(&rnd) % period, overflows_after(f));
 		bool wrapped = count(f, step);
 

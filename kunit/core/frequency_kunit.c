@@ -82,9 +82,8 @@ static void freq_starts_with_guess(struct kunit *test)
 	};
 	struct fixture *b = test->priv;
 	struct perf_event *event;
-	unsigned int i;
 
-	for (i = 0; i < ARRAY_SIZE(table); i++) {
+	for (unsigned int i = 0; i < ARRAY_SIZE(table); i++) {
 		const struct perf_event_attr attr = {
 			.type = PERF_TYPE_HARDWARE, .config = table[i].config,
 			.freq = 1, .sample_freq = table[i].rate,
@@ -285,9 +284,8 @@ static u64 run_child(struct fixture *b, struct perf_event *parent, u64 id, u64 p
 {
 	enum { STEPS = 50 };
 	struct perf_event *event = start_child(b, parent, id);
-	unsigned int step;
 
-	for (step = 0; step < STEPS / 2; step++)
+	for (unsigned int step = 0; step < STEPS / 2; step++)
 		count_in(b, period / STEPS, NSEC_PER_SEC / RATE / STEPS);
 	end_child(event);
 	KUNIT_EXPECT_LE(b->test, b->nr_samples, 1);
@@ -319,13 +317,13 @@ static void freq_children_share_period(struct kunit *test)
 	struct fixture *b = test->priv;
 	struct perf_event *parent = open_with_rate(b, RATE);
 	const u64 period = 10 * PROBE;
-	unsigned int i, child, sampled;
+	unsigned int sampled;
 	u64 sum, shown;
 
-	for (i = 0; i < ARRAY_SIZE(strides); i++) {
+	for (unsigned int i = 0; i < ARRAY_SIZE(strides); i++) {
 		sampled = 0;
 		sum = 0;
-		for (child = 1; child <= 100; child++) {
+		for (unsigned int child = 1; child <= 100; child++) {
 			shown = run_child(b, parent, child * strides[i], period);
 			sampled += !!shown;
 			sum += shown;

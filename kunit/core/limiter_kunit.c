@@ -110,11 +110,10 @@ static void limiter_long(struct kunit *test)
 	struct perf_event *event = fixture_sampling(b, PERF_COUNT_HW_CPU_CYCLES, 10);
 	struct perf_event *other = fixture_sampling(b, PERF_COUNT_HW_BRANCH_INSTRUCTIONS, 100);
 	struct corepmu_cpu *cpuc = b->cpuc;
-	unsigned int i;
 
 	begin_window(b);
 	cpuc->limiter.min_left = 4096 / 4;
-	for (i = 0; i < 4; i++)
+	for (unsigned int i = 0; i < 4; i++)
 		one_overflow(b, event, 5 * NSEC_PER_MSEC, 6 * NSEC_PER_MSEC);
 	KUNIT_EXPECT_EQ(test, cpuc->limiter.min_left, 4096);
 	KUNIT_EXPECT_EQ(test, corepmu_hw_min_period(&event->hw), 4096);
@@ -139,12 +138,11 @@ static void limiter_kernel(struct kunit *test)
 	struct fixture *b = test->priv;
 	struct perf_event *event = fixture_sampling(b, PERF_COUNT_HW_CPU_CYCLES, 10);
 	struct corepmu_cpu *cpuc = b->cpuc;
-	unsigned int i;
 
 	begin_window(b);
 	cpuc->limiter.min_left = 4096;
 	/* One overflow of each window hits user space. */
-	for (i = 0; i < 4; i++) {
+	for (unsigned int i = 0; i < 4; i++) {
 		one_overflow_in(b, event, i & 1, 3 * NSEC_PER_MSEC, 3 * NSEC_PER_MSEC);
 		one_overflow_in(b, event, !(i & 1), 3 * NSEC_PER_MSEC, 3 * NSEC_PER_MSEC);
 		KUNIT_EXPECT_EQ(test, cpuc->limiter.min_left, 4096);
@@ -185,13 +183,12 @@ static void limiter_kernel_events(struct kunit *test)
 	const bool doubt = COREPMU_KERNEL_CHECKS_ITSELF;
 	struct perf_event *event, *other;
 	struct corepmu_cpu *cpuc = b->cpuc;
-	unsigned int i;
 
 	KUNIT_ASSERT_EQ(test, fixture_open(b, &attr, &event), 0);
 	KUNIT_ASSERT_EQ(test, fixture_add(event, PERF_EF_START), 0);
 	other = fixture_sampling(b, PERF_COUNT_HW_BRANCH_INSTRUCTIONS, 100);
 	begin_window(b);
-	for (i = 0; i < 8; i++) {
+	for (unsigned int i = 0; i < 8; i++) {
 		/*
 		 * The model runs no guest: an event with exclude_host overflows as one of the
 		 * kernel's.
@@ -227,12 +224,11 @@ static void limiter_user_events(struct kunit *test)
 	struct fixture *b = test->priv;
 	struct corepmu_cpu *cpuc = b->cpuc;
 	struct perf_event *event, *other;
-	unsigned int i;
 
 	KUNIT_ASSERT_EQ(test, fixture_open(b, &attr, &event), 0);
 	KUNIT_ASSERT_EQ(test, fixture_add(event, PERF_EF_START), 0);
 	begin_window(b);
-	for (i = 0; i < 20; i++)
+	for (unsigned int i = 0; i < 20; i++)
 		one_overflow(b, event, 0, 11 * NSEC_PER_MSEC);
 	KUNIT_EXPECT_EQ(test, cpuc->limiter.min_left, 512);
 	KUNIT_EXPECT_EQ(test, corepmu_hw_min_period(&event->hw), 512);
@@ -240,7 +236,7 @@ static void limiter_user_events(struct kunit *test)
 
 	other = fixture_sampling(b, PERF_COUNT_HW_BRANCH_INSTRUCTIONS, 100);
 	other->hw.interrupts = event->hw.interrupts;
-	for (i = 0; i < 4; i++)
+	for (unsigned int i = 0; i < 4; i++)
 		one_overflow(b, event, 5 * NSEC_PER_MSEC, 6 * NSEC_PER_MSEC);
 	KUNIT_EXPECT_EQ(test, cpuc->limiter.min_left, 4096);
 	KUNIT_EXPECT_EQ(test, corepmu_hw_min_period(&event->hw), 512);
@@ -256,12 +252,11 @@ static void limiter_spares_long_user_periods(struct kunit *test)
 	};
 	struct fixture *b = test->priv;
 	struct perf_event *event;
-	unsigned int i;
 
 	KUNIT_ASSERT_EQ(test, fixture_open(b, &attr, &event), 0);
 	KUNIT_ASSERT_EQ(test, fixture_add(event, PERF_EF_START), 0);
 	begin_window(b);
-	for (i = 0; i < 20; i++) {
+	for (unsigned int i = 0; i < 20; i++) {
 		one_overflow(b, event, 0, 11 * NSEC_PER_MSEC);
 		KUNIT_EXPECT_EQ(test, b->sample[0], 1009);
 	}
@@ -275,10 +270,9 @@ static void limiter_samples_show_stretched_periods(struct kunit *test)
 	struct fixture *b = test->priv;
 	struct perf_event *event = fixture_sampling(b, PERF_COUNT_HW_CPU_CYCLES, 10);
 	u64 sum = 0;
-	unsigned int i;
 
 	begin_window(b);
-	for (i = 0; i < 20; i++) {
+	for (unsigned int i = 0; i < 20; i++) {
 		one_overflow(b, event, 0, 11 * NSEC_PER_MSEC);
 		sum += b->sample[0];
 		KUNIT_EXPECT_LE(test, sum, fixture_read(event));
@@ -296,7 +290,6 @@ static void limiter_forgets(struct kunit *test)
 	struct fixture *b = test->priv;
 	struct perf_event *event = fixture_sampling(b, PERF_COUNT_HW_CPU_CYCLES, 30000);
 	struct corepmu_cpu *cpuc = b->cpuc;
-	unsigned int i;
 
 	begin_window(b);
 	cpuc->limiter.min_left = BIT(17);
@@ -307,7 +300,7 @@ static void limiter_forgets(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, cpuc->limiter.is_raised);
 
 	testbed_time += 180 * NSEC_PER_SEC;
-	for (i = 0; i < 40; i++)
+	for (unsigned int i = 0; i < 40; i++)
 		one_overflow_in(b, event, false, 8 * NSEC_PER_MSEC, 1200 * NSEC_PER_USEC);
 	KUNIT_EXPECT_EQ(test, cpuc->limiter.min_left, b->pmu->min_left);
 	KUNIT_EXPECT_EQ(test, corepmu_hw_min_period(&event->hw), b->pmu->min_left);
@@ -315,7 +308,7 @@ static void limiter_forgets(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, cpuc->limiter.is_logged);
 
 	/* 100 windows halve min_left; a longer time resets it. */
-	for (i = 0; i < 2; i++) {
+	for (unsigned int i = 0; i < 2; i++) {
 		cpuc->limiter.min_left = BIT(10);
 		corepmu_limiter_end_window(cpuc, 100 * COREPMU_LIMITER_WINDOW_NS + i);
 		KUNIT_EXPECT_EQ(test, cpuc->limiter.min_left, i ? b->pmu->min_left : BIT(9));
@@ -332,17 +325,16 @@ static void limiter_stall(struct kunit *test)
 	struct perf_event *event = fixture_sampling(b, PERF_COUNT_HW_CPU_CYCLES, 10);
 	struct corepmu_cpu *cpuc = b->cpuc;
 	s64 lowest = b->pmu->min_left;
-	unsigned int i, stall;
 
 	cpuc->limiter.window = testbed_time;
-	for (stall = 0; stall < 10; stall++) {
+	for (unsigned int stall = 0; stall < 10; stall++) {
 		one_overflow(b, event, 0, 20 * NSEC_PER_MSEC);
 		KUNIT_EXPECT_EQ(test, cpuc->limiter.min_left, lowest);
-		for (i = 0; i < 100; i++)
+		for (unsigned int i = 0; i < 100; i++)
 			one_overflow(b, event, NSEC_PER_MSEC, 50 * NSEC_PER_USEC);
 		KUNIT_EXPECT_EQ(test, cpuc->limiter.min_left, lowest);
 	}
-	for (i = 0; i < 20; i++)
+	for (unsigned int i = 0; i < 20; i++)
 		one_overflow(b, event, 0, 20 * NSEC_PER_MSEC);
 	KUNIT_EXPECT_GE(test, cpuc->limiter.min_left, 16);
 }
@@ -355,10 +347,9 @@ static void limiter_neighbour(struct kunit *test)
 	struct perf_event *other = fixture_sampling(b, PERF_COUNT_HW_BRANCH_INSTRUCTIONS, 100);
 	struct corepmu_cpu *cpuc = b->cpuc;
 	s64 lowest = b->pmu->min_left, left;
-	unsigned int i;
 
 	begin_window(b);
-	for (i = 0; i < 8; i++)
+	for (unsigned int i = 0; i < 8; i++)
 		one_overflow(b, storm, 0, 11 * NSEC_PER_MSEC);
 	testbed_sample_ns = 1;
 	KUNIT_EXPECT_GT(test, cpuc->limiter.min_left, 100);
@@ -415,10 +406,9 @@ static void limiter_inherits(struct kunit *test)
 	const struct {
 		s64 limit, first;
 	} table[] = { { 8192, 4096 }, { lowest, lowest } };
-	unsigned int i;
 
 	corepmu_hw_set_min_period(&parent->hw, 4096);
-	for (i = 0; i < ARRAY_SIZE(table); i++) {
+	for (unsigned int i = 0; i < ARRAY_SIZE(table); i++) {
 		child = fixture_alloc(b, &parent->attr);
 		KUNIT_ASSERT_NOT_NULL(test, child);
 		child->parent = parent;
@@ -437,10 +427,9 @@ static void limiter_ignores_other_nmis(struct kunit *test)
 {
 	struct fixture *b = test->priv;
 	struct corepmu_cpu *cpuc = b->cpuc;
-	unsigned int ours;
 
 	cpuc->limiter.user_hit = false;
-	for (ours = 0; ours <= 1; ours++) {
+	for (unsigned int ours = 0; ours <= 1; ours++) {
 		begin_window(b);
 		preempt_disable();
 		corepmu_overflow_begin(cpuc, model_regs(true));
@@ -456,10 +445,9 @@ static void limiter_leaves_a_quarter(struct kunit *test)
 	struct fixture *b = test->priv;
 	struct corepmu_limiter *limiter = &b->cpuc->limiter;
 	const u64 window = COREPMU_LIMITER_WINDOW_NS;
-	unsigned int i;
 
 	fixture_sampling(b, PERF_COUNT_HW_CPU_CYCLES, 10);
-	for (i = 0; i < 2; i++) {
+	for (unsigned int i = 0; i < 2; i++) {
 		limiter->min_left = 4096;
 		limiter->user_hit = true;
 		limiter->busy_ns = window / 4 * 3 + i;
@@ -491,10 +479,9 @@ static void limiter_shares(struct kunit *test)
 	};
 	struct fixture *b = test->priv;
 	struct corepmu_limiter *limiter = &b->cpuc->limiter;
-	unsigned int i;
 
 	fixture_sampling(b, PERF_COUNT_HW_CPU_CYCLES, 10)->hw.interrupts = 1;
-	for (i = 0; i < ARRAY_SIZE(table); i++) {
+	for (unsigned int i = 0; i < ARRAY_SIZE(table); i++) {
 		limiter->min_left = table[i].before;
 		limiter->busy_ns = table[i].busy;
 		limiter->user_hit = table[i].user_hit;
@@ -529,11 +516,10 @@ static void limiter_chooses_events(struct kunit *test)
 	struct perf_event *other = fixture_sampling(b, PERF_COUNT_HW_BRANCH_INSTRUCTIONS, 10);
 	struct perf_event *parent = fixture_event(b, PERF_COUNT_HW_BRANCH_INSTRUCTIONS, 10);
 	s64 lowest = corepmu_hw_min_period(&other->hw), raised;
-	unsigned int i;
 
 	busiest->hw.interrupts = 10;
 	other->parent = parent;
-	for (i = 0; i < ARRAY_SIZE(table); i++) {
+	for (unsigned int i = 0; i < ARRAY_SIZE(table); i++) {
 		raised = 2 * table[i].before;
 		other->hw.interrupts = table[i].interrupts;
 		corepmu_hw_set_min_period(&other->hw, lowest);

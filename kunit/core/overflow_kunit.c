@@ -28,7 +28,6 @@ static void overflow_periods(struct kunit *test)
 {
 	struct fixture *b = test->priv;
 	struct perf_event *event = fixture_sampling(b, PERF_COUNT_HW_CPU_CYCLES, 1000);
-	unsigned int i;
 
 	fixture_run(b, TESTBED_CYCLES, 999);
 	KUNIT_EXPECT_EQ(test, b->nr_samples, 0);
@@ -36,7 +35,7 @@ static void overflow_periods(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, b->nr_samples, 1);
 	fixture_run(b, TESTBED_CYCLES, 9999);
 	KUNIT_EXPECT_EQ(test, b->nr_samples, 10);
-	for (i = 0; i < 10; i++) {
+	for (unsigned int i = 0; i < 10; i++) {
 		KUNIT_EXPECT_EQ(test, b->sample[i], 1000);
 		KUNIT_EXPECT_TRUE(test, b->sample_user[i]);
 	}
@@ -57,10 +56,9 @@ static void overflow_long_periods(struct kunit *test)
 {
 	static const u64 periods[] = { 1ULL << 31, 1ULL << 33, (1ULL << 40) + 12345, 1ULL << 50 };
 	struct fixture *b = test->priv;
-	unsigned int i;
 	u64 late;
 
-	for (i = 0; i < ARRAY_SIZE(periods); i++) {
+	for (unsigned int i = 0; i < ARRAY_SIZE(periods); i++) {
 		struct perf_event *event = fixture_sampling(b, PERF_COUNT_HW_INSTRUCTIONS,
 							    periods[i]);
 
@@ -114,9 +112,8 @@ static void overflow_late_keeps_periods(struct kunit *test)
 {
 	struct fixture *b = test->priv;
 	struct perf_event *event = fixture_sampling(b, PERF_COUNT_HW_CPU_CYCLES, 1000);
-	unsigned int i;
 
-	for (i = 0; i < 10; i++) {
+	for (unsigned int i = 0; i < 10; i++) {
 		b->testbed->ops->hold(true);
 		fixture_run(b, TESTBED_CYCLES, 1000 + 37);
 		KUNIT_EXPECT_EQ(test, b->nr_samples, i);
@@ -174,7 +171,6 @@ static void overflow_shows_user_registers(struct kunit *test)
 	};
 	struct pt_regs *task = task_pt_regs(current), saved = *task;
 	struct perf_event *event;
-	unsigned int i;
 
 	KUNIT_ASSERT_EQ(test, fixture_open(b, &attr, &event), 0);
 	KUNIT_EXPECT_EQ(test, fixture_add(event, PERF_EF_START), 0);
@@ -182,7 +178,7 @@ static void overflow_shows_user_registers(struct kunit *test)
 	fixture_run(b, TESTBED_INSTRUCTIONS, 1000);
 	KUNIT_EXPECT_PTR_EQ(test, b->sample_regs, (const struct pt_regs *)model_regs(true));
 
-	for (i = 0; i < 2; i++) {
+	for (unsigned int i = 0; i < 2; i++) {
 		seen_user = false;
 		seen_ip = 1;
 		overflow_late(b, i ? PF_KTHREAD : 0);
@@ -374,12 +370,10 @@ static struct perf_event *sampled_first;
 /* perf_event_throttle_group() of 6.16 and later stops the other events of the group, too. */
 static void stop_others(struct fixture *b, struct perf_event *event)
 {
-	unsigned int i;
-
 	if (sampled_first)
 		return;
 	sampled_first = event;
-	for (i = 0; i < COREPMU_MAX_COUNTERS; i++) {
+	for (unsigned int i = 0; i < COREPMU_MAX_COUNTERS; i++) {
 		struct perf_event *other = b->cpuc->events[i];
 
 		if (other && other != event)

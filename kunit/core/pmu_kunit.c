@@ -114,10 +114,9 @@ static void try_order(struct kunit *test, unsigned int order, u64 period)
 	struct fixture *b = test->priv;
 	struct perf_event *event = fixture_event(b, PERF_COUNT_HW_CPU_CYCLES, period);
 	struct reference ref = { };
-	unsigned int i;
 
 	fixture_forget(b);
-	for (i = 0; i < ORDER_LENGTH; i++, order /= NR_OPS) {
+	for (unsigned int i = 0; i < ORDER_LENGTH; i++, order /= NR_OPS) {
 		enum op op = order % NR_OPS;
 
 		if (!is_allowed(&ref, op))
@@ -209,7 +208,7 @@ static void pmu_fills_up(struct kunit *test)
 {
 	struct fixture *b = test->priv;
 	struct perf_event *event[COREPMU_MAX_COUNTERS + 1];
-	unsigned int nr, i, room;
+	unsigned int nr, room;
 	u64 used;
 
 	event[0] = fixture_event(b, PERF_COUNT_HW_BRANCH_INSTRUCTIONS, 0);
@@ -231,7 +230,7 @@ static void pmu_fills_up(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, b->cpuc->active, used);
 	fixture_run(b, TESTBED_BRANCHES, 100);
 
-	for (i = 0; i <= nr; i++) {
+	for (unsigned int i = 0; i <= nr; i++) {
 		if (i < nr) {
 			KUNIT_EXPECT_EQ(test, fixture_read(event[i]), 200);
 			fixture_del(event[i]);
@@ -417,9 +416,8 @@ static void pmu_refuses(struct kunit *test)
 		.branch_sample_type	= PERF_SAMPLE_BRANCH_ANY | 1ULL << 40,
 	};
 	struct perf_event *event;
-	unsigned int i;
 
-	for (i = 0; i < ARRAY_SIZE(table); i++)
+	for (unsigned int i = 0; i < ARRAY_SIZE(table); i++)
 		KUNIT_EXPECT_EQ_MSG(test, fixture_open(b, &table[i].attr, &event), table[i].err,
 				    "row %u", i);
 	/* precise_ip without samples */
@@ -506,9 +504,8 @@ static void pmu_excludes(struct kunit *test)
 		.type = PERF_TYPE_HARDWARE, .config = PERF_COUNT_HW_INSTRUCTIONS,
 	};
 	struct perf_event *event;
-	int i;
 
-	for (i = 0; i < 4; i++) {
+	for (int i = 0; i < 4; i++) {
 		attr.exclude_user = i & 1;
 		attr.exclude_kernel = i >> 1;
 		attr.exclude_hv = attr.exclude_kernel;

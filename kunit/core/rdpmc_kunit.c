@@ -206,7 +206,6 @@ static void rdpmc_samples(struct kunit *test)
 	struct fixture *b = readable_fixture(test, test->param_value);
 	struct perf_event *event = readable_event(b, 1000);
 	struct mm_struct *mm = mm_alloc();
-	int i;
 
 	KUNIT_ASSERT_NOT_NULL(test, mm);
 	map_page(b, event);
@@ -214,7 +213,7 @@ static void rdpmc_samples(struct kunit *test)
 	/* Make the event per-CPU: once its page is mapped, each overflow updates the page. */
 	event->attach_state &= ~PERF_ATTACH_TASK;
 	b->pmu->perf_pmu.event_mapped(event, mm);
-	for (i = 1; i <= 10; i++) {
+	for (int i = 1; i <= 10; i++) {
 		fixture_run(b, TESTBED_INSTRUCTIONS, 700);
 		KUNIT_EXPECT_EQ(test, read_page(event), 700 * i);
 	}

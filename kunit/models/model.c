@@ -102,11 +102,10 @@ unsigned int model_accesses(const char *name)
 char *model_format(char *text, size_t size)
 {
 	struct model_log *log = this_cpu_ptr(&model_log);
-	unsigned int i;
 	size_t len = 0;
 
 	text[0] = '\0';
-	for (i = 0; i < min_t(unsigned int, log->nr, MODEL_LOG); i++) {
+	for (unsigned int i = 0; i < min_t(unsigned int, log->nr, MODEL_LOG); i++) {
 		struct model_access *access = &log->access[i];
 
 		len += scnprintf(text + len, size - len, "%s%s", i ? " " : "", access->name);

@@ -105,11 +105,9 @@ static bool coexists(unsigned int what)
  */
 int x86_model_add_exclusive(unsigned int what)
 {
-	unsigned int i;
-
 	if (coexists(what))
 		return 0;
-	for (i = 0; i < X86_MODEL_USERS; i++)
+	for (unsigned int i = 0; i < X86_MODEL_USERS; i++)
 		if (i != what && x86_model_exclusive[i])
 			return -EBUSY;
 	x86_model_exclusive[what]++;
@@ -215,11 +213,10 @@ unsigned long x86_model_find_symbol(const char *name)
 		{ "intel_pebs_init",		x86_model_no_bts ? NULL : function },
 		{ "sysctl_perf_event_paranoid",	&x86_model_paranoid },
 	};
-	unsigned int i;
 
 	if (x86_model_hidden && !strcmp(name, x86_model_hidden))
 		return 0;
-	for (i = 0; i < ARRAY_SIZE(symbols); i++)
+	for (unsigned int i = 0; i < ARRAY_SIZE(symbols); i++)
 		if (!strcmp(name, symbols[i].name))
 			return (unsigned long)symbols[i].address;
 

@@ -41,9 +41,7 @@ static bool is_hidden(const struct tracepoint *tracepoint)
  */
 void tracepoint_model_for_each(void (*fn)(struct tracepoint *tp, void *priv), void *priv)
 {
-	int i;
-
-	for (i = 0; i < ARRAY_SIZE(tracepoints); i++)
+	for (int i = 0; i < ARRAY_SIZE(tracepoints); i++)
 		if (!tracepoint_model_kvm_is_module && !is_hidden(&tracepoints[i]))
 			fn(&tracepoints[i], priv);
 }
@@ -94,7 +92,6 @@ static void notify(unsigned long action)
 #endif
 	static struct module kvm;
 	struct tp_module module = { .mod = &kvm };
-	int i;
 
 	if (!notifier || !kvm_is_loaded)
 		return;
@@ -102,7 +99,7 @@ static void notify(unsigned long action)
 	strscpy(kvm.name, "kvm", sizeof(kvm.name));
 	kvm.tracepoints_ptrs = (tracepoint_ptr_t *)pointers;
 	kvm.num_tracepoints = 0;
-	for (i = 0; i < ARRAY_SIZE(tracepoints); i++) {
+	for (int i = 0; i < ARRAY_SIZE(tracepoints); i++) {
 		typeof(*pointers) *pointer = &pointers[kvm.num_tracepoints];
 
 		if (is_hidden(&tracepoints[i]))
@@ -171,9 +168,7 @@ void tracepoint_model_load_kvm(bool load)
  */
 void *tracepoint_model_probe(const char *name)
 {
-	int i;
-
-	for (i = 0; i < ARRAY_SIZE(tracepoints); i++)
+	for (int i = 0; i < ARRAY_SIZE(tracepoints); i++)
 		if (!strcmp(tracepoints[i].name, name))
 			return probes[i];
 

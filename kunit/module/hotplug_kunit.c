@@ -30,16 +30,15 @@ static void hotplug_numbers_second_cpu_type(struct kunit *test)
 {
 	const struct testbed *testbed = testbed_by_name("pmuv3p5");
 	struct corepmu *pmu[2];
-	int i;
 
 	load_power_on(testbed, LIVELY, false);
-	for (i = 0; i < 2; i++) {
+	for (int i = 0; i < 2; i++) {
 		pmu[i] = testbed->ops->start(testbed);
 		KUNIT_ASSERT_NOT_ERR_OR_NULL(test, pmu[i]);
 		KUNIT_EXPECT_EQ(test, corepmu_register(pmu[i]), 0);
 		KUNIT_EXPECT_STREQ(test, pmu[i]->perf_pmu.name, i ? "corepmu_1" : "corepmu");
 	}
-	for (i = 0; i < 2; i++) {
+	for (int i = 0; i < 2; i++) {
 		corepmu_unregister(pmu[i]);
 		testbed->ops->end(pmu[i]);
 	}
@@ -205,13 +204,12 @@ static void hotplug_joins_pmu_of_cpu_type(struct kunit *test)
 	static struct cpumask left;
 	struct pmuv3_model *model;
 	struct corepmu *pmu;
-	unsigned int i;
 
 	if (!IS_ENABLED(CONFIG_HOTPLUG_CPU) || !cpu)
 		kunit_skip(test, "there is no second CPU that could go");
 
 	model = per_cpu_ptr(&pmuv3_model_state, cpu);
-	for (i = 0; i < ARRAY_SIZE(table); i++) {
+	for (unsigned int i = 0; i < ARRAY_SIZE(table); i++) {
 		load_power_on(testbed, LIVELY, false);
 		KUNIT_EXPECT_EQ(test, remove_cpu(cpu), 0);
 		pmuv3_note_cpus(&left);

@@ -29,9 +29,8 @@ static void load_unload(struct kunit *test)
 {
 	const struct testbed *testbed = test->param_value;
 	struct corepmu *pmu;
-	int round;
 
-	for (round = 0; round < 2; round++) {
+	for (int round = 0; round < 2; round++) {
 		load_power_on(testbed, LIVELY, false);
 		if (testbed_is_x86(testbed)) {
 			KUNIT_ASSERT_EQ(test, corepmu_arch_init(), 0);
@@ -53,9 +52,8 @@ static void load_unload(struct kunit *test)
 static void load_self_test(struct kunit *test)
 {
 	static const char * const names[] = { "intel-v2", "amd-core", "pmuv3" };
-	unsigned int i;
 
-	for (i = 0; i < ARRAY_SIZE(names); i++) {
+	for (unsigned int i = 0; i < ARRAY_SIZE(names); i++) {
 		const struct testbed *testbed = testbed_by_name(names[i]);
 		struct corepmu *pmu;
 		bool deaf;
@@ -84,9 +82,8 @@ static void load_self_test(struct kunit *test)
 static void load_probes_on_one_cpu(struct kunit *test)
 {
 	static const char * const names[] = { "intel-lbr", "intel-pebs-icl", "amd-v2" };
-	unsigned int i;
 
-	for (i = 0; i < ARRAY_SIZE(names); i++) {
+	for (unsigned int i = 0; i < ARRAY_SIZE(names); i++) {
 		load_power_on(testbed_by_name(names[i]), LIVELY, false);
 		KUNIT_EXPECT_EQ(test, corepmu_arch_init(), 0);
 		KUNIT_EXPECT_EQ_MSG(test, x86_model_migratable, 0, "%s", names[i]);
@@ -101,10 +98,9 @@ static void load_probes_on_one_cpu(struct kunit *test)
 static void load_learns_lvtpc(struct kunit *test)
 {
 	static const char * const names[] = { "amd-core", "amd-v2" };
-	unsigned int i;
 	int cpu;
 
-	for (i = 0; i < ARRAY_SIZE(names); i++) {
+	for (unsigned int i = 0; i < ARRAY_SIZE(names); i++) {
 		load_power_on(testbed_by_name(names[i]), LIVELY, false);
 		x86_model_masks_all = true;
 		KUNIT_EXPECT_EQ(test, corepmu_arch_init(), 0);
@@ -138,7 +134,7 @@ static void load_clears_released_counters(struct kunit *test)
 {
 	const struct testbed *testbed = testbed_by_name("intel-v4-beside");
 	struct x86_model *m;
-	int cpu, i;
+	int cpu;
 
 	load_power_on(testbed, LIVELY, false);
 	KUNIT_ASSERT_EQ(test, corepmu_arch_init(), 0);
@@ -146,14 +142,14 @@ static void load_clears_released_counters(struct kunit *test)
 	for_each_online_cpu(cpu) {
 		m = per_cpu_ptr(&x86_model_state, cpu);
 		m->counts_itself = 0;
-		for (i = 0; i < 8; i++)
+		for (int i = 0; i < 8; i++)
 			m->counter[i] = 123;
 	}
 	x86_release(x86_cpu_type(0)->pmu);
 	for_each_online_cpu(cpu) {
 		m = per_cpu_ptr(&x86_model_state, cpu);
 		KUNIT_EXPECT_EQ(test, per_cpu_ptr(x86_cpu_type(0)->pmu->cpu, cpu)->dirty, 0);
-		for (i = 0; i < 8; i++)
+		for (int i = 0; i < 8; i++)
 			KUNIT_EXPECT_EQ(test, m->counter[i], 0);
 	}
 	/* A CPU that comes online without a reservation has its counters left alone. */
@@ -209,9 +205,8 @@ static void load_left_out(struct kunit *test)
 		{ "pmuv3", .dead = BIT_ULL(31), .counters = 0x3f, .pairs = 0x2a },
 	};
 	int cpu = cpumask_last(cpu_online_mask);
-	unsigned int i;
 
-	for (i = 0; i < ARRAY_SIZE(table); i++) {
+	for (unsigned int i = 0; i < ARRAY_SIZE(table); i++) {
 		const struct testbed *testbed = testbed_by_name(table[i].testbed);
 		struct corepmu *pmu;
 
@@ -292,9 +287,8 @@ static void load_shutdown(struct kunit *test)
 {
 	static const char * const names[] = { "intel-v4", "intel-v1", "amd-core", "amd-v2" };
 	struct x86_model *model;
-	unsigned int i, idx;
 
-	for (i = 0; i < ARRAY_SIZE(names); i++) {
+	for (unsigned int i = 0; i < ARRAY_SIZE(names); i++) {
 		struct fixture *b = fixture_start_on(test, names[i]);
 		struct perf_event *counting, *later;
 		struct notifier_block *nb = &b->pmu->reboot_nb;
@@ -310,7 +304,7 @@ static void load_shutdown(struct kunit *test)
 		fixture_start_event(counting, PERF_EF_RELOAD);
 
 		model = this_cpu_ptr(&x86_model_state);
-		for (idx = 0; idx < x86_model_this()->nr_gp; idx++)
+		for (unsigned int idx = 0; idx < x86_model_this()->nr_gp; idx++)
 			KUNIT_EXPECT_EQ(test, model->select[idx], 0);
 		KUNIT_EXPECT_EQ(test, model->fixed_ctrl, 0);
 		KUNIT_EXPECT_EQ(test, model->global_ctrl, 0);
@@ -411,9 +405,8 @@ static void load_rejects_taken_names(struct kunit *test)
 		{ "corepmu", 12345, 0 },
 	};
 	char *name = corepmu_name;
-	unsigned int i;
 
-	for (i = 0; i < ARRAY_SIZE(table); i++) {
+	for (unsigned int i = 0; i < ARRAY_SIZE(table); i++) {
 		load_power_on(testbed, LIVELY, false);
 		corepmu_name = table[i].name;
 		corepmu_type = table[i].type;

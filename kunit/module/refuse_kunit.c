@@ -101,15 +101,14 @@ static void refuse_counts_reasons(struct kunit *test)
 static void refuse_keeps_the_last(struct kunit *test)
 {
 	static char reasons[ENTRIES + 1][8];
-	unsigned int i;
 	char *text;
 
-	for (i = 0; i <= ENTRIES; i++) {
+	for (unsigned int i = 0; i <= ENTRIES; i++) {
 		snprintf(reasons[i], sizeof(reasons[i]), "no %u", i);
 		corepmu_refuse(-EINVAL, reasons[i]);
 	}
 	text = show_list(test);
-	for (i = ENTRIES; i; i--) {
+	for (unsigned int i = ENTRIES; i; i--) {
 		char *line = strsep(&text, "\n");
 
 		KUNIT_ASSERT_NOT_NULL(test, line);

@@ -61,7 +61,6 @@ static void arch_reset_and_restart(struct kunit *test)
 	struct fixture *b = test->priv;
 	struct perf_event *event;
 	unsigned long flags;
-	unsigned int i;
 
 	if (pebs_cpu(b)->pebs != PEBS_MODEL_ARCH)
 		return;
@@ -80,9 +79,9 @@ static void arch_reset_and_restart(struct kunit *test)
 	b->pmu->backend->reset(b->cpuc);
 	local_irq_restore(flags);
 	/* Records can have all counters; the last one has no PEBS. */
-	for (i = 0; i < pebs_cpu(b)->nr_gp; i++)
+	for (unsigned int i = 0; i < pebs_cpu(b)->nr_gp; i++)
 		KUNIT_EXPECT_EQ_MSG(test, pebs_model()->pebs_cfg_c[i], 0, "counter %u", i);
-	for (i = 0; i < pebs_cpu(b)->nr_fixed; i++)
+	for (unsigned int i = 0; i < pebs_cpu(b)->nr_fixed; i++)
 		KUNIT_EXPECT_EQ_MSG(test, pebs_model()->pebs_cfg_c[32 + i], 0, "fixed %u", i);
 }
 

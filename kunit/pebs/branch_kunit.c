@@ -130,14 +130,13 @@ static void branches_all(struct kunit *test)
 {
 	struct fixture *b = test->priv;
 	struct perf_event *event = branch_start(open_precise(b, ANY_USER));
-	unsigned int i;
 
-	for (i = 0; i < 100; i++)
+	for (unsigned int i = 0; i < 100; i++)
 		x86_model_branch(USER, USER_TO + i, X86_MODEL_COND, i & 1 ? BIT_ULL(63) : 0);
 	fixture_run(b, TESTBED_INSTRUCTIONS, RECORD_PERIOD);
 	fixture_read(event);
 	KUNIT_EXPECT_EQ(test, branch_seen[0].nr, b->pmu->nr_branches);
-	for (i = 0; i < branch_seen[0].nr; i++) {
+	for (unsigned int i = 0; i < branch_seen[0].nr; i++) {
 		KUNIT_EXPECT_EQ(test, branch_seen[0].entries[i].to, USER_TO + 99 - i);
 		KUNIT_EXPECT_EQ(test, (u64)branch_seen[0].entries[i].mispred, !(i & 1));
 	}

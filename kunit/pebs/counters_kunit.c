@@ -114,10 +114,8 @@ static void close_group(struct fixture *b)
 
 static void expect_notes(struct kunit *test, unsigned int nr, u64 period)
 {
-	unsigned int i;
-
 	KUNIT_ASSERT_EQ(test, nr_notes, nr);
-	for (i = 0; i < nr; i++) {
+	for (unsigned int i = 0; i < nr; i++) {
 		KUNIT_EXPECT_EQ(test, leader_counts[i], (i + 1) * period);
 		KUNIT_EXPECT_EQ(test, member_counts[i], (i + 1) * period);
 	}
@@ -261,12 +259,11 @@ static u64 recorded(const struct fixture *b)
 {
 	const struct x86_model *m = pebs_model();
 	u64 counters = 0;
-	int idx;
 
 	if (pebs_cpu(b)->pebs != PEBS_MODEL_ARCH)
 		return m->pebs_data & BIT(4) ?
 		       (m->pebs_data >> 32 & 0xffff) | (m->pebs_data >> 48 & 0xff) << 32 : 0;
-	for (idx = 0; idx < ARRAY_SIZE(m->pebs_cfg_c); idx++)
+	for (int idx = 0; idx < ARRAY_SIZE(m->pebs_cfg_c); idx++)
 		if (m->pebs_cfg_c[idx] & BIT_ULL(35))
 			counters |= BIT_ULL(idx);
 
@@ -439,14 +436,13 @@ static void counters_parsed(struct kunit *test)
 		BIT(4) | size << 48, IP, BIT(0), 0, BIT(0) | BIT(5) | BIT_ULL(33), 0, 10, 11, 12,
 	};
 	struct x86_pebs_record record;
-	unsigned int nr;
 
 	KUNIT_EXPECT_EQ(test, size, x86_pebs_size(FORMAT_COUNTERS, BIT(4) | BIT_ULL(32) |
 						  BIT_ULL(37) | BIT_ULL(49)));
 	KUNIT_ASSERT_TRUE(test, x86_pebs_parse(FORMAT_COUNTERS, words, size, &record));
 	KUNIT_EXPECT_EQ(test, record.size, size);
 	KUNIT_EXPECT_PTR_EQ(test, record.counts, (const u64 *)&words[BASIC]);
-	for (nr = 0; nr < WORDS; nr++) {
+	for (unsigned int nr = 0; nr < WORDS; nr++) {
 		KUNIT_EXPECT_FALSE(test, x86_pebs_parse(FORMAT_COUNTERS, words,
 							nr * sizeof(u64), &record));
 		words[0] = BIT(4) | (nr * sizeof(u64)) << 48;
@@ -464,12 +460,11 @@ static void counters_parsed_arch(struct kunit *test)
 	const u64 format = BIT_ULL(63) | BIT_ULL(36), size = WORDS * sizeof(u64);
 	u64 words[WORDS] = { format | size };
 	struct x86_pebs_record record;
-	unsigned int nr;
 
 	words[HEADER + BASIC] = BIT(0) | BIT(5) | BIT_ULL(33);
 	KUNIT_ASSERT_TRUE(test, x86_pebs_arch_parse(words, size, &record));
 	KUNIT_EXPECT_PTR_EQ(test, record.counts, (const u64 *)&words[HEADER + BASIC]);
-	for (nr = 0; nr < WORDS; nr += 2) {
+	for (unsigned int nr = 0; nr < WORDS; nr += 2) {
 		KUNIT_EXPECT_FALSE(test, x86_pebs_arch_parse(words, nr * sizeof(u64), &record));
 		words[0] = format | (nr * sizeof(u64));
 		KUNIT_EXPECT_FALSE(test, x86_pebs_arch_parse(words, size, &record));

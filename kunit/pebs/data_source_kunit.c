@@ -61,9 +61,7 @@ static const struct {
 
 static u64 data_of_word(struct kunit *test, const char *word, size_t len)
 {
-	unsigned int i;
-
-	for (i = 0; i < ARRAY_SIZE(vocabulary); i++)
+	for (unsigned int i = 0; i < ARRAY_SIZE(vocabulary); i++)
 		if (strlen(vocabulary[i].word) == len && !strncmp(vocabulary[i].word, word, len))
 			return vocabulary[i].data.val;
 	KUNIT_FAIL(test, "no such word: %.*s", (int)len, word);
@@ -307,12 +305,12 @@ static void precise_all_sources(struct kunit *test)
 {
 	struct perf_event *event = kunit_kzalloc(test, sizeof(*event), GFP_KERNEL);
 	struct x86_desc *desc = kunit_kzalloc(test, sizeof(*desc), GFP_KERNEL);
-	unsigned int i, j;
+	unsigned int j;
 
 	KUNIT_ASSERT_NOT_NULL(test, event);
 	KUNIT_ASSERT_NOT_NULL(test, desc);
 	x86_model_power_on(&client);
-	for (i = 0; i < ARRAY_SIZE(layouts); i++) {
+	for (unsigned int i = 0; i < ARRAY_SIZE(layouts); i++) {
 		const struct layout *layout = &layouts[i];
 
 		for (j = 0; j < ARRAY_SIZE(layout->uarches) && layout->uarches[j]; j++) {

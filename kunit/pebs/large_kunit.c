@@ -173,13 +173,12 @@ static void large_shows_places(struct kunit *test)
 	const struct perf_event_attr attr = precise_attr(PERF_COUNT_HW_INSTRUCTIONS, 2, 100);
 	struct fixture *b = test->priv;
 	struct perf_event *event = fixture_alloc(b, &attr);
-	unsigned int i;
 
 	event->hw.target = current;
 	KUNIT_ASSERT_EQ(test, fixture_init_event(event), 0);
 	KUNIT_ASSERT_EQ(test, fixture_add(event, PERF_EF_START), 0);
 	fixture_forget(b);
-	for (i = 0; i < ARRAY_SIZE(places); i++) {
+	for (unsigned int i = 0; i < ARRAY_SIZE(places); i++) {
 		pebs_model()->pebs_ip = places[i];
 		fixture_run(b, TESTBED_INSTRUCTIONS, 100);
 	}
@@ -189,7 +188,7 @@ static void large_shows_places(struct kunit *test)
 	fixture_stop_event(event, PERF_EF_UPDATE);
 	b->on_sample = NULL;
 	KUNIT_ASSERT_EQ(test, nr_shown, ARRAY_SIZE(places));
-	for (i = 0; i < ARRAY_SIZE(places); i++) {
+	for (unsigned int i = 0; i < ARRAY_SIZE(places); i++) {
 		KUNIT_EXPECT_EQ_MSG(test, shown_ips[i], places[i], "record %u", i);
 		KUNIT_EXPECT_EQ_MSG(test, shown_user[i], places[i] < KERNEL_IP, "record %u", i);
 		KUNIT_EXPECT_TRUE_MSG(test, shown_exact[i], "record %u", i);
@@ -223,16 +222,15 @@ static void large_throttled_in_drain(struct kunit *test)
 	};
 	struct fixture *b = test->priv;
 	struct perf_event *event[ARRAY_SIZE(precise)], *plain;
-	unsigned int i;
 
-	for (i = 0; i < ARRAY_SIZE(precise); i++) {
+	for (unsigned int i = 0; i < ARRAY_SIZE(precise); i++) {
 		event[i] = fixture_alloc(b, &precise[i]);
 		event[i]->hw.target = current;
 		KUNIT_ASSERT_EQ(test, fixture_init_event(event[i]), 0);
 	}
 	plain = fixture_event(b, PERF_COUNT_HW_BRANCH_INSTRUCTIONS, 100);
 	pebs_model()->pebs_ip = IP;
-	for (i = 0; i < ARRAY_SIZE(precise); i++)
+	for (unsigned int i = 0; i < ARRAY_SIZE(precise); i++)
 		if (fixture_add(event[i], PERF_EF_START))
 			kunit_skip(test, "one counter has precise events");
 	KUNIT_ASSERT_EQ(test, fixture_add(plain, PERF_EF_START), 0);
@@ -248,7 +246,7 @@ static void large_throttled_in_drain(struct kunit *test)
 	KUNIT_EXPECT_NULL(test, x86_model_after_rdpmc);
 	KUNIT_EXPECT_TRUE(test, throttled->hw.state & PERF_HES_STOPPED);
 	KUNIT_EXPECT_EQ(test, b->nr_samples, 32 + 3 + 1);
-	for (i = 0; i < ARRAY_SIZE(precise); i++) {
+	for (unsigned int i = 0; i < ARRAY_SIZE(precise); i++) {
 		KUNIT_EXPECT_EQ_MSG(test, local64_read(&event[i]->count), 3210, "event %u", i);
 		KUNIT_EXPECT_EQ_MSG(test, local64_read(&event[i]->hw.period_left), i ? 790 : 90,
 				    "event %u", i);

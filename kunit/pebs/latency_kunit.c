@@ -237,9 +237,7 @@ static void expect_latency(struct kunit *test, unsigned int row)
 /* Cores and atoms: events, counters and the threshold register of load and store latency. */
 static void precise_latency_cpus(struct kunit *test)
 {
-	unsigned int row;
-
-	for (row = 0; row < ARRAY_SIZE(cpus); row++) {
+	for (unsigned int row = 0; row < ARRAY_SIZE(cpus); row++) {
 		kunit_info(test, "model %u, %#x, type %#x\n", cpus[row].family, cpus[row].model,
 			   cpus[row].core_type);
 		expect_latency(test, row);

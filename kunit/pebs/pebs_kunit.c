@@ -37,9 +37,8 @@ static void note_regs(struct fixture *b, struct perf_event *event)
 static void precise_samples(struct kunit *test)
 {
 	struct fixture *b = test->priv;
-	unsigned int precise;
 
-	for (precise = 1; precise <= 3; precise++) {
+	for (unsigned int precise = 1; precise <= 3; precise++) {
 		struct perf_event *event;
 
 		event = open_precise(b, PERF_COUNT_HW_INSTRUCTIONS, precise, 100);
@@ -168,9 +167,8 @@ static void precise_several(struct kunit *test)
 {
 	struct fixture *b = test->priv;
 	struct perf_event *two[2], *plain;
-	unsigned int i;
 
-	for (i = 0; i < 2; i++) {
+	for (unsigned int i = 0; i < 2; i++) {
 		two[i] = open_precise(b, PERF_COUNT_HW_INSTRUCTIONS, 2, 100);
 		KUNIT_ASSERT_EQ(test, fixture_add(two[i], PERF_EF_START), 0);
 	}
@@ -182,7 +180,7 @@ static void precise_several(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, fixture_read(two[0]), 200);
 	KUNIT_EXPECT_EQ(test, fixture_read(two[1]), 200);
 	KUNIT_EXPECT_EQ(test, fixture_read(plain), 200);
-	for (i = 0; i < 2; i++) {
+	for (unsigned int i = 0; i < 2; i++) {
 		fixture_del(two[i]);
 		fixture_close(two[i]);
 	}
@@ -193,9 +191,8 @@ static void precise_two_records(struct kunit *test)
 {
 	struct fixture *b = test->priv;
 	struct perf_event *two[2];
-	unsigned int i;
 
-	for (i = 0; i < 2; i++) {
+	for (unsigned int i = 0; i < 2; i++) {
 		two[i] = open_precise(b, PERF_COUNT_HW_INSTRUCTIONS, 2, 100 + 10 * i);
 		KUNIT_ASSERT_EQ(test, fixture_add(two[i], PERF_EF_START), 0);
 	}
@@ -204,7 +201,7 @@ static void precise_two_records(struct kunit *test)
 	fixture_run(b, TESTBED_INSTRUCTIONS, 140);
 	KUNIT_EXPECT_EQ(test, b->nr_samples, 2);
 	pebs_model()->skid = 0;
-	for (i = 0; i < 2; i++) {
+	for (unsigned int i = 0; i < 2; i++) {
 		fixture_del(two[i]);
 		fixture_close(two[i]);
 	}
@@ -330,9 +327,8 @@ static void precise_encodes(struct kunit *test)
 	struct fixture *b = test->priv;
 	struct perf_event_attr attr;
 	struct perf_event *event;
-	unsigned int i;
 
-	for (i = 0; i < ARRAY_SIZE(encodings); i++) {
+	for (unsigned int i = 0; i < ARRAY_SIZE(encodings); i++) {
 		if (encodings[i].pebs != pebs_cpu(b)->pebs)
 			continue;
 		attr = precise_attr(encodings[i].config, encodings[i].precise, 1000);
@@ -363,11 +359,10 @@ static void precise_latency(struct kunit *test)
 	struct perf_event *events[3];
 	struct perf_event_attr attr;
 	static const u64 cycles[] = { 30, 40, 30 };
-	unsigned int i;
 
 	if (pebs_cpu(b)->pebs == PEBS_MODEL_ARCH)
 		return;
-	for (i = 0; i < ARRAY_SIZE(events); i++) {
+	for (unsigned int i = 0; i < ARRAY_SIZE(events); i++) {
 		latency_attr(&attr, cycles[i]);
 		KUNIT_ASSERT_EQ(test, fixture_open(b, &attr, &events[i]), 0);
 		KUNIT_EXPECT_EQ(test, fixture_add(events[i], PERF_EF_START), i == 1 ? -EAGAIN : 0);
@@ -380,7 +375,7 @@ static void precise_latency(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, fixture_add(events[1], PERF_EF_START), 0);
 	KUNIT_EXPECT_EQ(test, pebs_model()->pebs_latency, 40);
 	fixture_del(events[1]);
-	for (i = 0; i < ARRAY_SIZE(events); i++)
+	for (unsigned int i = 0; i < ARRAY_SIZE(events); i++)
 		fixture_close(events[i]);
 
 	latency_attr(&attr, 1 << 16);
@@ -397,14 +392,13 @@ static void precise_after_an_agent(struct kunit *test)
 	struct perf_event_attr attr = precise_attr(PERF_COUNT_HW_INSTRUCTIONS, 2, 100);
 	struct x86_model *m = pebs_model();
 	struct perf_event *event;
-	unsigned int i;
 
 	attr.sample_type = PERF_SAMPLE_REGS_INTR;
 	attr.sample_regs_intr = BIT(PERF_REG_X86_AX);
 	KUNIT_ASSERT_EQ(test, fixture_open(b, &attr, &event), 0);
 	m->pebs_ip = IP;
 	b->on_sample = note_regs;
-	for (i = 0; i < 3; i++) {
+	for (unsigned int i = 0; i < 3; i++) {
 		KUNIT_ASSERT_EQ(test, fixture_add(event, PERF_EF_START), 0);
 		fixture_forget(b);
 		shown_ip = 0;
@@ -438,9 +432,8 @@ static void precise_reason_names_hidden(struct kunit *test)
 	struct fixture *b = test->priv;
 	/* Architectural PEBS needs neither a debug store nor the exclusion of intel_bts. */
 	unsigned int nr = pebs_cpu(b)->pebs == PEBS_MODEL_ARCH ? 1 : ARRAY_SIZE(hidden);
-	unsigned int i;
 
-	for (i = 0; i < nr; i++) {
+	for (unsigned int i = 0; i < nr; i++) {
 		x86_model_hidden = hidden[i].symbol;
 		x86_exclusive_init(to_x86(b->pmu));
 		x86_describe_precise(to_x86(b->pmu));

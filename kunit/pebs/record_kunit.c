@@ -155,12 +155,11 @@ static void precise_placements(struct kunit *test)
 	struct perf_event *event = kunit_kzalloc(test, sizeof(*event), GFP_KERNEL);
 	struct x86_desc *desc = kunit_kzalloc(test, sizeof(*desc), GFP_KERNEL);
 	u8 family = boot_cpu_data.x86, model = boot_cpu_data.x86_model;
-	unsigned int i;
 	int ret;
 
 	KUNIT_ASSERT_NOT_NULL(test, event);
 	KUNIT_ASSERT_NOT_NULL(test, desc);
-	for (i = 0; i < ARRAY_SIZE(placements); i++) {
+	for (unsigned int i = 0; i < ARRAY_SIZE(placements); i++) {
 		describe_placement(desc, i);
 		boot_cpu_data.x86 = FAMILY_P6;
 		boot_cpu_data.x86_model = placements[i].model;
@@ -186,14 +185,13 @@ static void precise_transactions(struct kunit *test)
 	struct perf_event *event = kunit_kzalloc(test, sizeof(*event), GFP_KERNEL);
 	struct x86_desc *desc = kunit_kzalloc(test, sizeof(*desc), GFP_KERNEL);
 	static const u64 bits[] = { EVNTSEL_IN_TX, EVNTSEL_IN_TX_CP };
-	unsigned int i;
 
 	KUNIT_ASSERT_NOT_NULL(test, event);
 	KUNIT_ASSERT_NOT_NULL(test, desc);
 	desc->uarch = &intel_uarches[UARCH_GOLDEN_COVE];
 	desc->pebs_format = PEBS_FORMAT_ADAPTIVE;
 	desc->pebs_all = true;
-	for (i = 0; i < 2 * ARRAY_SIZE(bits); i++) {
+	for (unsigned int i = 0; i < 2 * ARRAY_SIZE(bits); i++) {
 		bool known = i & 1;
 
 		desc->config_known = known ? ~0ULL : (u32)~0;
@@ -225,14 +223,13 @@ static void precise_data_sources(struct kunit *test)
 	};
 	struct perf_event *event = kunit_kzalloc(test, sizeof(*event), GFP_KERNEL);
 	struct x86_desc *desc = kunit_kzalloc(test, sizeof(*desc), GFP_KERNEL);
-	unsigned int i;
 
 	KUNIT_ASSERT_NOT_NULL(test, event);
 	KUNIT_ASSERT_NOT_NULL(test, desc);
 	desc->pebs_format = PEBS_FORMAT_ADAPTIVE;
 	desc->pebs_all = true;
 	desc->config_known = ~0ULL;
-	for (i = 0; i < ARRAY_SIZE(rows); i++) {
+	for (unsigned int i = 0; i < ARRAY_SIZE(rows); i++) {
 		desc->uarch = &intel_uarches[rows[i].uarch];
 		event->attr.precise_ip = 1;
 		event->hw.flags = 0;
@@ -367,9 +364,8 @@ static void record_pieces(struct kunit *test)
 	};
 	struct x86_pebs_record record;
 	u64 words[20] = { };
-	unsigned int i;
 
-	for (i = 0; i < ARRAY_SIZE(rows); i++) {
+	for (unsigned int i = 0; i < ARRAY_SIZE(rows); i++) {
 		bool right;
 
 		words[0] = rows[i].first;
@@ -386,11 +382,10 @@ static void record_end(struct kunit *test)
 {
 	static const unsigned int formats[] = { 3, 4, 5, 6, PEBS_FORMAT_ARCH };
 	void *memory = vmalloc(PAGE_SIZE), *end = memory + PAGE_SIZE;
-	unsigned int i;
 	u64 counters;
 
 	KUNIT_ASSERT_NOT_NULL(test, memory);
-	for (i = 0; i < ARRAY_SIZE(formats); i++)
+	for (unsigned int i = 0; i < ARRAY_SIZE(formats); i++)
 		KUNIT_EXPECT_PTR_EQ(test, end,
 				    (void *)x86_pebs_count(formats[i], end, end + 4, BIT_ULL(0),
 							   noise_counts, &counters));

@@ -44,9 +44,8 @@ static unsigned long kernel_sp = KERNEL_REG;
 static bool shows_kernel(const struct pt_regs *regs)
 {
 	const unsigned long *words = (const unsigned long *)regs;
-	unsigned int i;
 
-	for (i = 0; i < sizeof(*regs) / sizeof(*words); i++)
+	for (unsigned int i = 0; i < sizeof(*regs) / sizeof(*words); i++)
 		if (words[i] == KERNEL_REG)
 			return true;
 
@@ -102,9 +101,8 @@ static void sample_user_regs(struct kunit *test)
 		PERF_SAMPLE_CALLCHAIN, PERF_SAMPLE_CALLCHAIN | PERF_SAMPLE_REGS_USER,
 	};
 	struct fixture *b = test->priv;
-	unsigned int i;
 
-	for (i = 0; i < 8 * ARRAY_SIZE(types); i++) {
+	for (unsigned int i = 0; i < 8 * ARRAY_SIZE(types); i++) {
 		struct perf_event_attr attr = precise_attr(PERF_COUNT_HW_INSTRUCTIONS, 2, 100);
 		u64 type = types[i / 8];
 		bool own = type & ~PERF_SAMPLE_CALLCHAIN;
@@ -211,12 +209,11 @@ static void sample_code_segment(struct kunit *test)
 	};
 	struct fixture *b = test->priv;
 	struct perf_event *event;
-	unsigned int i;
 
 	event = open_precise(b, PERF_COUNT_HW_INSTRUCTIONS, 2, 100);
 	KUNIT_ASSERT_EQ(test, fixture_add(event, PERF_EF_START), 0);
 	b->on_sample = keep_regs;
-	for (i = 0; i < ARRAY_SIZE(rows); i++) {
+	for (unsigned int i = 0; i < ARRAY_SIZE(rows); i++) {
 		x86_model_user_cs = rows[i].interrupted;
 		fixture_run(b, TESTBED_INSTRUCTIONS, 100);
 		KUNIT_EXPECT_EQ_MSG(test, seen_regs.ip, IP, "row %u", i);
@@ -241,12 +238,11 @@ static void sample_xmm(struct kunit *test)
 {
 	struct perf_event_attr attr = precise_attr(PERF_COUNT_HW_INSTRUCTIONS, 2, 100);
 	struct fixture *b = test->priv;
-	unsigned int wants;
 
 	if (pebs_cpu(b)->pebs < PEBS_FORMAT_ADAPTIVE)
 		kunit_skip(test, "records of these have no XMM registers");
 	attr.sample_type = PERF_SAMPLE_REGS_INTR;
-	for (wants = 0; wants < 2; wants++) {
+	for (unsigned int wants = 0; wants < 2; wants++) {
 		struct perf_event *event;
 
 		attr.sample_regs_intr = BIT_ULL(PERF_REG_X86_AX) |
@@ -290,7 +286,6 @@ static void sample_two_latencies(struct kunit *test)
 	struct x86_desc *desc = to_x86(b->pmu);
 	const struct intel_uarch *uarch = desc->uarch;
 	struct perf_event *event;
-	unsigned int i;
 
 	if (pebs_cpu(b)->pebs != PEBS_FORMAT_ADAPTIVE)
 		kunit_skip(test, "records of these have one latency, or always two");
@@ -298,7 +293,7 @@ static void sample_two_latencies(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, fixture_open(b, &attr, &event), 0);
 	KUNIT_ASSERT_EQ(test, fixture_add(event, PERF_EF_START), 0);
 	b->on_sample = note_latencies;
-	for (i = 0; i < ARRAY_SIZE(rows); i++) {
+	for (unsigned int i = 0; i < ARRAY_SIZE(rows); i++) {
 		desc->uarch = &intel_uarches[rows[i].uarch];
 		fixture_run(b, TESTBED_INSTRUCTIONS, 100);
 		KUNIT_EXPECT_EQ_MSG(test, seen_instruction_latency,

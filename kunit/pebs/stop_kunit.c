@@ -56,11 +56,10 @@ static void precise_read_before_record(struct kunit *test)
 	struct fixture *b = test->priv;
 	struct x86_model *m = pebs_model();
 	bool interrupt;
-	unsigned int i;
 
 	if (pebs_cpu(b)->pebs == PEBS_MODEL_ARCH)
 		kunit_skip(test, "this test makes records of a debug store");
-	for (i = 0; i < ARRAY_SIZE(events); i++) {
+	for (unsigned int i = 0; i < ARRAY_SIZE(events); i++) {
 		struct perf_event *event;
 
 		event = open_precise(b, PERF_COUNT_HW_INSTRUCTIONS, 2, 100);
@@ -109,12 +108,11 @@ static void precise_stop_after_record(struct kunit *test)
 	struct fixture *b = test->priv;
 	struct x86_model *m = pebs_model();
 	struct perf_event *event;
-	unsigned int large;
 	bool interrupt;
 
 	if (pebs_cpu(b)->pebs == PEBS_MODEL_ARCH)
 		kunit_skip(test, "this test makes records of a debug store");
-	for (large = 0; large < 2; large++) {
+	for (unsigned int large = 0; large < 2; large++) {
 		event = open_interrupting(b, large);
 		KUNIT_ASSERT_EQ(test, fixture_add(event, PERF_EF_START), 0);
 		fixture_forget(b);
@@ -148,9 +146,8 @@ static void precise_nmi_during_stop(struct kunit *test)
 {
 	struct fixture *b = test->priv;
 	struct perf_event *event;
-	unsigned int large;
 
-	for (large = 0; large < 2; large++) {
+	for (unsigned int large = 0; large < 2; large++) {
 		event = open_interrupting(b, large);
 		KUNIT_ASSERT_EQ(test, fixture_add(event, PERF_EF_START), 0);
 		fixture_forget(b);

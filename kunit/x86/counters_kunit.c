@@ -318,9 +318,8 @@ static void x86_describes(struct kunit *test)
 		{ "amd-core", 0x3f, 48, S64_MAX, false, true },
 		{ "amd-v2", 0x3f, 48, S64_MAX, false, true },
 	};
-	unsigned int i;
 
-	for (i = 0; i < ARRAY_SIZE(table); i++) {
+	for (unsigned int i = 0; i < ARRAY_SIZE(table); i++) {
 		struct fixture *b = fixture_start_on(test, table[i].testbed);
 		struct x86_desc *desc = to_x86(b->pmu);
 

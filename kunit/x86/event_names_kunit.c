@@ -120,9 +120,7 @@ static void set_cpu(unsigned int row)
 
 static void event_names_of_memory(struct kunit *test)
 {
-	unsigned int row;
-
-	for (row = 0; row < ARRAY_SIZE(cpus); row++) {
+	for (unsigned int row = 0; row < ARRAY_SIZE(cpus); row++) {
 		struct fixture *b;
 
 		set_cpu(row);
@@ -146,9 +144,7 @@ static void event_names_of_memory(struct kunit *test)
 /* Without the threshold register (hypervisor), the files of load latency are not shown. */
 static void event_names_need_threshold(struct kunit *test)
 {
-	unsigned int row;
-
-	for (row = 0; row < ARRAY_SIZE(cpus); row++) {
+	for (unsigned int row = 0; row < ARRAY_SIZE(cpus); row++) {
 		struct fixture *b;
 
 		set_cpu(row);
@@ -164,9 +160,7 @@ static void event_names_need_threshold(struct kunit *test)
 /* metrics_clear exists if IA32_PERF_CAPABILITIES reports it, and the CPU has topdown metrics. */
 static void event_names_of_metrics(struct kunit *test)
 {
-	unsigned int i;
-
-	for (i = 0; i < 4; i++) {
+	for (unsigned int i = 0; i < 4; i++) {
 		struct fixture *b;
 
 		set_cpu(2);

@@ -55,9 +55,8 @@ static void exclusive_order(struct kunit *test)
 	};
 	static const char * const names[] = { "intel-lbr", "intel-pebs-icl" };
 	struct perf_event *event, *other;
-	unsigned int i;
 
-	for (i = 0; i < ARRAY_SIZE(names); i++) {
+	for (unsigned int i = 0; i < ARRAY_SIZE(names); i++) {
 		struct fixture *b = fixture_start_on(test, names[i]);
 
 		KUNIT_ASSERT_EQ_MSG(test, open[i](b, &event), 0, "%s", names[i]);
@@ -136,9 +135,8 @@ static void exclusive_without_bts(struct kunit *test)
 		{ "intel-pebs-icl", .no_bts = true }, { "intel-pebs-fmt6" },
 	};
 	struct perf_event *event;
-	unsigned int i;
 
-	for (i = 0; i < ARRAY_SIZE(table); i++) {
+	for (unsigned int i = 0; i < ARRAY_SIZE(table); i++) {
 		struct fixture *b;
 
 		x86_model_no_bts = table[i].no_bts;
@@ -169,9 +167,8 @@ static void exclusive_hidden(struct kunit *test)
 {
 	static const char * const hidden[] = { "x86_add_exclusive", "x86_del_exclusive" };
 	struct perf_event *event;
-	unsigned int i;
 
-	for (i = 0; i < ARRAY_SIZE(hidden); i++) {
+	for (unsigned int i = 0; i < ARRAY_SIZE(hidden); i++) {
 		struct fixture *b = fixture_start_on(test, "intel-pebs-icl");
 
 		x86_model_hidden = hidden[i];
@@ -252,10 +249,9 @@ static void exclusive_trace(struct kunit *test)
 	};
 	const int *flag = &x86_model_pmu[X86_MODEL_PMU_COEXIST];
 	struct perf_event *event, *other;
-	unsigned int i;
 
 	memcpy(btf_of_test.names, btf_names, sizeof(btf_names));
-	for (i = 0; i < ARRAY_SIZE(table); i++) {
+	for (unsigned int i = 0; i < ARRAY_SIZE(table); i++) {
 		struct fixture *b = fixture_start_on(test, table[i].testbed);
 
 		x86_model_btf = table[i].btf ? &btf_of_test : NULL;

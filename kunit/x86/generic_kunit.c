@@ -214,9 +214,8 @@ static void generic_of_zen_generations(struct kunit *test)
 		{ 0x1a, 0x02, 0x00a9, -ENOENT, 0x100000120LL },
 		{ 0x1a, 0x44, 0x00a9, -ENOENT, 0x100000120LL },
 	};
-	unsigned int i;
 
-	for (i = 0; i < ARRAY_SIZE(table); i++) {
+	for (unsigned int i = 0; i < ARRAY_SIZE(table); i++) {
 		struct x86_model_cpu cpu = {
 			.name = "Zen", .amd = true, .family = table[i].family,
 			.model = table[i].model, .version = table[i].family > 0x17 ? 2 : 1,
@@ -288,9 +287,8 @@ static void generic_before_zen(struct kunit *test)
 		{ PERF_TYPE_HW_CACHE, ANY_OP(NODE, READ, 1), -ENOENT },
 	};
 	static const u8 families[] = { 0x0f, 0x10, 0x12, 0x14, 0x15, 0x16 };
-	unsigned int i, j;
 
-	for (i = 0; i < ARRAY_SIZE(families); i++) {
+	for (unsigned int i = 0; i < ARRAY_SIZE(families); i++) {
 		struct x86_model_cpu cpu = {
 			.name = "before Zen", .amd = true, .family = families[i],
 			.version = families[i] >= 0x15, .nr_gp = families[i] >= 0x15 ? 6 : 4,
@@ -298,7 +296,7 @@ static void generic_before_zen(struct kunit *test)
 		};
 		struct perf_event *event = uarch_start(test, &cpu);
 
-		for (j = 0; j < ARRAY_SIZE(table); j++) {
+		for (unsigned int j = 0; j < ARRAY_SIZE(table); j++) {
 			expect_generic(test, event, table[j].type, table[j].config, table[j].code);
 			if (table[j].code >= 0 && families[i] == 0x15)
 				KUNIT_EXPECT_EQ(test, corepmu_hw_counters(&event->hw),
@@ -375,9 +373,8 @@ static void generic_names_of_transactions(struct kunit *test)
 		{ 0x97, INTEL_ATOM, true, 0 }, { 0xbd, INTEL_CORE, true, GLC_TSX },
 		{ 0x3a, 0, true, 0 }, { 0x5c, 0, true, 0 }, { 0xff, 0, true, 0 },
 	};
-	unsigned int i, j;
 
-	for (i = 0; i < ARRAY_SIZE(table); i++) {
+	for (unsigned int i = 0; i < ARRAY_SIZE(table); i++) {
 		struct x86_model_cpu cpu = {
 			.name = "TSX", .family = 6, .model = table[i].model,
 			.core_type = table[i].core_type,
@@ -386,7 +383,7 @@ static void generic_names_of_transactions(struct kunit *test)
 		};
 
 		uarch_start(test, &cpu);
-		for (j = 0; j < ARRAY_SIZE(tsx_names); j++)
+		for (unsigned int j = 0; j < ARRAY_SIZE(tsx_names); j++)
 			KUNIT_EXPECT_STREQ_MSG(test, event_text(test, tsx_names[j].name),
 					       tsx_names[j].sets & table[i].sets ?
 					       tsx_names[j].text : "-",

@@ -228,11 +228,10 @@ static void hybrid_events(struct kunit *test)
 		  .where = 1, .counters = GP(6) },
 	};
 	int last = last_cpu(test);
-	unsigned int i;
 
 	power_on(&core, last, &atom);
 	KUNIT_ASSERT_EQ(test, corepmu_arch_init(), 0);
-	for (i = 0; i < ARRAY_SIZE(table); i++) {
+	for (unsigned int i = 0; i < ARRAY_SIZE(table); i++) {
 		struct corepmu *pmu = x86_cpu_type(table[i].atom)->pmu;
 		u32 type = table[i].own ? pmu->perf_pmu.type :
 			   table[i].generic ? PERF_TYPE_HARDWARE : PERF_TYPE_RAW;
@@ -275,9 +274,8 @@ static void hybrid_refused(struct kunit *test)
 	} unknown[] = { { 0, 0 }, { 0x30, 1 }, { INTEL_CORE, 2 } };
 	int last = last_cpu(test);
 	struct x86_model_cpu other = atom;
-	unsigned int i;
 
-	for (i = 0; i < ARRAY_SIZE(unknown); i++) {
+	for (unsigned int i = 0; i < ARRAY_SIZE(unknown); i++) {
 		other.core_type = unknown[i].core_type;
 		other.native = unknown[i].native;
 		x86_model_power_on(&core);
@@ -357,14 +355,13 @@ static void hybrid_joins(struct kunit *test)
 	int last = last_cpu(test);
 	struct x86_model *model;
 	struct corepmu *pmu;
-	unsigned int i;
 	bool joins;
 
 	if (!IS_ENABLED(CONFIG_HOTPLUG_CPU))
 		kunit_skip(test, "no CPU goes");
 
 	model = per_cpu_ptr(&x86_model_state, last);
-	for (i = 0; i < ARRAY_SIZE(joining); i++) {
+	for (unsigned int i = 0; i < ARRAY_SIZE(joining); i++) {
 		power_on(&core, last, joining[i]);
 		KUNIT_EXPECT_EQ(test, remove_cpu(last), 0);
 		KUNIT_ASSERT_EQ(test, corepmu_arch_init(), 0);

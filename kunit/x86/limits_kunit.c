@@ -35,9 +35,8 @@ static void limits_has_shortest_periods(struct kunit *test)
 		{ 0x4f, 0x01c0, 128, 2 }, { 0x4f, 0x018401c0, 128, 2 }, { 0x5e, 0x01c0, 1, 2 },
 		{ 0x8f, 0x01c4, 1, 2 }, { 0xff, 0x01c4, 1, 2 },
 	};
-	unsigned int i;
 
-	for (i = 0; i < ARRAY_SIZE(table); i++) {
+	for (unsigned int i = 0; i < ARRAY_SIZE(table); i++) {
 		struct perf_event *event = uarch_start_model(test, table[i].model, 0, 8);
 		u64 shorter = table[i].shortest - 1;
 		struct fixture *b = test->priv;
@@ -101,12 +100,11 @@ static void limits_has_no_branch_trace(struct kunit *test)
 	struct x86_model_cpu skylake = plain;
 	struct perf_event *event;
 	struct fixture *b;
-	unsigned int i;
 
 	skylake.model = 0x5e;
 	uarch_start(test, &skylake);
 	b = test->priv;
-	for (i = 0; i < ARRAY_SIZE(table); i++) {
+	for (unsigned int i = 0; i < ARRAY_SIZE(table); i++) {
 		struct perf_event_attr attr = table[i];
 
 		attr.sample_period = 1;
@@ -117,7 +115,7 @@ static void limits_has_no_branch_trace(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, b->pmu->perf_pmu.check_period(event, 3), 0);
 		fixture_close(event);
 	}
-	for (i = 0; i < ARRAY_SIZE(others); i++) {
+	for (unsigned int i = 0; i < ARRAY_SIZE(others); i++) {
 		KUNIT_ASSERT_EQ(test, fixture_open(b, &others[i], &event), 0);
 		KUNIT_EXPECT_EQ(test, b->pmu->perf_pmu.check_period(event, 1), 0);
 		fixture_close(event);
@@ -135,12 +133,11 @@ static void limits_has_first_periods_of_frequencies(struct kunit *test)
 	struct x86_model_cpu haswell = plain;
 	struct perf_event *event;
 	struct fixture *b;
-	unsigned int i;
 
 	haswell.model = 0x3c;
 	uarch_start(test, &haswell);
 	b = test->priv;
-	for (i = 0; i < ARRAY_SIZE(table); i++) {
+	for (unsigned int i = 0; i < ARRAY_SIZE(table); i++) {
 		const struct perf_event_attr attr = {
 			.type = PERF_TYPE_RAW, .config = table[i].config,
 			.freq = 1, .sample_freq = table[i].freq,
@@ -199,9 +196,8 @@ static void limits_tsx_bits(struct kunit *test)
 		{ 0xbd, INTEL_CORE, true, GP(8) }, { 0xbd, INTEL_ATOM, true, -EINVAL },
 		{ 0x5c, 0, true, -EINVAL }, { 0xff, 0, true, -EINVAL },
 	};
-	unsigned int i;
 
-	for (i = 0; i < ARRAY_SIZE(table); i++) {
+	for (unsigned int i = 0; i < ARRAY_SIZE(table); i++) {
 		struct x86_model_cpu cpu = plain;
 
 		cpu.model = table[i].model;
@@ -240,9 +236,8 @@ static void limits_family_15h(struct kunit *test)
 		.gp_width = 48,
 	};
 	struct perf_event *event = uarch_start(test, &cpu);
-	unsigned int i;
 
-	for (i = 0; i < ARRAY_SIZE(table); i++)
+	for (unsigned int i = 0; i < ARRAY_SIZE(table); i++)
 		KUNIT_EXPECT_EQ_MSG(test, uarch_counters(test, event, table[i].config),
 				    table[i].counters, "config %#llx", table[i].config);
 
@@ -281,16 +276,15 @@ static void limits_merges(struct kunit *test)
 	static const struct perf_event_attr plain_event = {
 		.type = PERF_TYPE_RAW, .config = 0x00c0,
 	};
-	unsigned int i, round;
 
-	for (i = 0; i < ARRAY_SIZE(names); i++) {
+	for (unsigned int i = 0; i < ARRAY_SIZE(names); i++) {
 		struct fixture *b = fixture_start_on(test, names[i]);
 		const struct x86_model *model = this_cpu_ptr(&x86_model_state);
 		struct perf_event *event, *other;
 
 		KUNIT_ASSERT_EQ(test, fixture_open(b, &merged, &event), 0);
 		KUNIT_ASSERT_EQ(test, fixture_open(b, &plain_event, &other), 0);
-		for (round = 1; round < 3; round++) {
+		for (unsigned int round = 1; round < 3; round++) {
 			fixture_forget(b);
 			KUNIT_ASSERT_EQ(test, fixture_add(event, PERF_EF_START), 0);
 			KUNIT_EXPECT_EQ(test, event->hw.idx, 1);
@@ -348,9 +342,8 @@ static void limits_merge_is_no_event(struct kunit *test)
 	static const struct perf_event_attr merge = {
 		.type = PERF_TYPE_RAW, .config = 0xf000000ffULL,
 	};
-	unsigned int i;
 
-	for (i = 0; i < ARRAY_SIZE(table); i++) {
+	for (unsigned int i = 0; i < ARRAY_SIZE(table); i++) {
 		struct fixture *b = fixture_start_on(test, table[i].testbed);
 		struct perf_event *event;
 
@@ -372,10 +365,9 @@ static void limits_fixed_counters_are_not_reported(struct kunit *test)
 	};
 	struct perf_event *event = uarch_start(test, &cpu);
 	struct fixture *b = test->priv;
-	unsigned int i;
 
 	KUNIT_EXPECT_EQ(test, b->pmu->counters, GP(2) | FIXED(0) | FIXED(1) | FIXED(2));
-	for (i = 0; i < 3; i++)
+	for (unsigned int i = 0; i < 3; i++)
 		KUNIT_EXPECT_EQ(test, b->pmu->width[FIXED_COUNTER_BASE + i], 40);
 	KUNIT_EXPECT_EQ(test, uarch_counters(test, event, 0x00c0), GP(2) | FIXED(0));
 	KUNIT_EXPECT_EQ(test, uarch_counters(test, event, 0x003c), GP(2) | FIXED(1));

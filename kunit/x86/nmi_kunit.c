@@ -170,9 +170,8 @@ static void x86_leaves_trace_status(struct kunit *test)
 		/* A kernel without Intel PT's driver, and a CPU without Intel PT */
 		{ "intel-v4", true }, { "intel-skl" },
 	};
-	unsigned int i;
 
-	for (i = 0; i < ARRAY_SIZE(table); i++) {
+	for (unsigned int i = 0; i < ARRAY_SIZE(table); i++) {
 		struct fixture *b;
 
 		x86_model_no_trace = table[i].no_trace;
@@ -225,12 +224,11 @@ static void x86_passes_bts_on(struct kunit *test)
 {
 	struct fixture *b = fixture_start_on(test, "intel-v4");
 	struct x86_model *m = this_cpu_ptr(&x86_model_state);
-	unsigned int i;
 
 	fill_bts(b);
 	KUNIT_EXPECT_FALSE(test, x86_model_bts_full);
 	KUNIT_EXPECT_TRUE(test, x86_model_bts_runs);
-	for (i = 0; i < 2; i++) {
+	for (unsigned int i = 0; i < 2; i++) {
 		unsigned int nmis = m->nmis;
 
 		x86_model_fill_bts();
@@ -252,9 +250,8 @@ static void x86_leaves_bts(struct kunit *test)
 		{ "intel-v4-beside" }, { "intel-v4", true }, { "intel-v4", false, true },
 		{ "intel-skl" },
 	};
-	unsigned int i;
 
-	for (i = 0; i < ARRAY_SIZE(table); i++) {
+	for (unsigned int i = 0; i < ARRAY_SIZE(table); i++) {
 		struct fixture *b;
 
 		x86_model_no_bts = table[i].no_bts;

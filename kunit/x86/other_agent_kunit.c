@@ -39,9 +39,8 @@ static struct fixture *fixture_of(struct kunit *test)
 static void write_selects(struct fixture *b, u64 value)
 {
 	const struct x86_desc *desc = to_x86(b->pmu);
-	unsigned int idx;
 
-	for (idx = 0; idx < desc->nr_gp; idx++)
+	for (unsigned int idx = 0; idx < desc->nr_gp; idx++)
 		if (!(desc->holes & BIT_ULL(idx)))
 			x86_write_msr(desc->select_msr + desc->step * idx, value);
 }
@@ -114,9 +113,8 @@ static void count_trio(struct fixture *b, struct trio *t, const char *agent, con
 	static const enum testbed_event counted[] = {
 		TESTBED_INSTRUCTIONS, TESTBED_BRANCHES, TESTBED_CYCLES,
 	};
-	unsigned int i;
 
-	for (i = 0; i < ARRAY_SIZE(t->event); i++) {
+	for (unsigned int i = 0; i < ARRAY_SIZE(t->event); i++) {
 		u64 before = fixture_read(t->event[i]);
 
 		fixture_forget(b);
@@ -132,9 +130,7 @@ static void count_trio(struct fixture *b, struct trio *t, const char *agent, con
 
 static void close_trio(struct trio *t)
 {
-	unsigned int i;
-
-	for (i = 0; i < ARRAY_SIZE(t->event); i++)
+	for (unsigned int i = 0; i < ARRAY_SIZE(t->event); i++)
 		fixture_close(t->event[i]);
 }
 
@@ -143,9 +139,8 @@ static void agent_while_closed(struct kunit *test)
 {
 	struct fixture *b = fixture_of(test);
 	struct trio t;
-	unsigned int i;
 
-	for (i = 0; i < ARRAY_SIZE(agents); i++) {
+	for (unsigned int i = 0; i < ARRAY_SIZE(agents); i++) {
 		open_trio(b, &t);
 		count_trio(b, &t, agents[i].name, "before");
 		close_trio(&t);
@@ -163,11 +158,10 @@ static void agent_while_open(struct kunit *test)
 	struct fixture *b = fixture_of(test);
 	struct perf_event *event;
 	struct trio t;
-	unsigned int i;
 
 	open_trio(b, &t);
 	event = fixture_event(b, PERF_COUNT_HW_INSTRUCTIONS, 0);
-	for (i = 0; i < ARRAY_SIZE(agents); i++) {
+	for (unsigned int i = 0; i < ARRAY_SIZE(agents); i++) {
 		count_trio(b, &t, agents[i].name, "before");
 		agents[i].write(b);
 		count_trio(b, &t, agents[i].name, "scheduled out");
@@ -186,11 +180,10 @@ static void agent_while_another_counts(struct kunit *test)
 	struct fixture *b = fixture_of(test);
 	struct perf_event *permanent = fixture_event(b, PERF_COUNT_HW_CPU_CYCLES, 0);
 	struct trio t;
-	unsigned int i;
 
 	open_trio(b, &t);
 	KUNIT_ASSERT_EQ(test, fixture_add(permanent, PERF_EF_START), 0);
-	for (i = 0; i < ARRAY_SIZE(agents); i++) {
+	for (unsigned int i = 0; i < ARRAY_SIZE(agents); i++) {
 		count_trio(b, &t, agents[i].name, "before");
 		agents[i].write(b);
 		count_trio(b, &t, agents[i].name, "after");
@@ -233,14 +226,13 @@ static void agent_costs_a_write(struct kunit *test)
 		fixture_event(b, PERF_COUNT_HW_CPU_CYCLES, 0),
 	};
 	struct pmu *pmu = event[0]->pmu;
-	unsigned int i, round;
 	unsigned long irqs;
 
-	for (round = 0; round < 2; round++) {
+	for (unsigned int round = 0; round < 2; round++) {
 		local_irq_save(irqs);
 		pmu->pmu_disable(pmu);
 		model_forget();
-		for (i = 0; i < ARRAY_SIZE(event); i++)
+		for (unsigned int i = 0; i < ARRAY_SIZE(event); i++)
 			KUNIT_EXPECT_EQ(test, pmu->add(event[i], PERF_EF_START), 0);
 		pmu->pmu_enable(pmu);
 		local_irq_restore(irqs);
@@ -248,7 +240,7 @@ static void agent_costs_a_write(struct kunit *test)
 		if (round && b->pmu->backend == &x86_global_backend &&
 		    b->pmu->counters >> FIXED_COUNTER_BASE)
 			KUNIT_EXPECT_EQ(test, model_accesses("FIXED_CTR_CTRL"), 1);
-		for (i = 0; i < ARRAY_SIZE(event); i++)
+		for (unsigned int i = 0; i < ARRAY_SIZE(event); i++)
 			fixture_del(event[i]);
 	}
 }

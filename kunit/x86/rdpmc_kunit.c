@@ -191,7 +191,6 @@ static void rdpmc_x86_width(struct kunit *test)
 	struct x86_desc *desc = to_x86(b->pmu);
 	int *width = &x86_model_pmu[X86_MODEL_PMU_WIDTH];
 	static int elsewhere;
-	unsigned int i;
 	static const char * const hidden[] = {
 		"cr4_update_pce", "rdpmc_never_available_key", "rdpmc_always_available_key",
 		"arch_perf_update_userpage", "x86_pmu",
@@ -268,7 +267,7 @@ static void rdpmc_x86_width(struct kunit *test)
 	x86_rdpmc_exit(desc);
 
 	x86_model_user_power_on();
-	for (i = 0; i < ARRAY_SIZE(hidden); i++) {
+	for (unsigned int i = 0; i < ARRAY_SIZE(hidden); i++) {
 		x86_model_hidden = hidden[i];
 		x86_rdpmc_init(desc);
 		KUNIT_EXPECT_FALSE_MSG(test, corepmu_rdpmc_allowed, "%s", hidden[i]);
@@ -448,9 +447,8 @@ static void rdpmc_x86_narrow(struct kunit *test)
 static void rdpmc_x86_nehalem(struct kunit *test)
 {
 	static const char * const names[] = { "intel-wsm", "intel-wsm-beside" };
-	unsigned int i;
 
-	for (i = 0; i < ARRAY_SIZE(names); i++) {
+	for (unsigned int i = 0; i < ARRAY_SIZE(names); i++) {
 		struct fixture *b = readable_fixture(test, testbed_by_name(names[i]));
 		/*
 		 * Longer than the counter's range: the driver sets the counter to the same value

@@ -97,12 +97,11 @@ static void an_event_that_excludes_the_host_samples_the_guest(struct kunit *test
 		.exclude_host	= 1,
 	};
 	struct perf_event *event;
-	unsigned int i;
 
 	KUNIT_ASSERT_EQ(test, fixture_open(b, &attr, &event), 0);
 	KUNIT_ASSERT_EQ(test, fixture_add(event, PERF_EF_START), 0);
 	fixture_forget(b);
-	for (i = 0; i < 5; i++) {
+	for (unsigned int i = 0; i < 5; i++) {
 		fixture_run(b, TESTBED_INSTRUCTIONS, 100);
 		run_guest(b);
 	}
@@ -126,9 +125,8 @@ static void throttle_before_entry(void *event)
 static void an_event_stopped_before_the_vm_entry_samples_later(struct kunit *test)
 {
 	static const unsigned int precise[] = { 0, 2 };
-	unsigned int i;
 
-	for (i = 0; i < ARRAY_SIZE(precise); i++) {
+	for (unsigned int i = 0; i < ARRAY_SIZE(precise); i++) {
 		struct fixture *b = vmx_fixture(test, "intel-pebs-icl");
 		struct perf_event_attr attr = precise_attr(PERF_COUNT_HW_INSTRUCTIONS, precise[i],
 							   100);
@@ -163,9 +161,8 @@ static void a_precise_event_counts_and_samples_the_host_alone(struct kunit *test
 	static const char * const names[] = {
 		"intel-pebs-skl", "intel-pebs-icl", "intel-pebs-arch"
 	};
-	unsigned int i;
 
-	for (i = 0; i < ARRAY_SIZE(names); i++) {
+	for (unsigned int i = 0; i < ARRAY_SIZE(names); i++) {
 		struct fixture *b = vmx_fixture(test, names[i]);
 		struct perf_event *event;
 
@@ -202,9 +199,8 @@ static void kvm_disables_pebs_where_records_may_be_late(struct kunit *test)
 	} table[] = {
 		{ "intel-pebs-skl", true }, { "intel-pebs-icl", false },
 	};
-	unsigned int i;
 
-	for (i = 0; i < ARRAY_SIZE(table); i++) {
+	for (unsigned int i = 0; i < ARRAY_SIZE(table); i++) {
 		struct fixture *b = vmx_fixture(test, table[i].testbed);
 		struct perf_event *event = open_precise(b, PERF_COUNT_HW_INSTRUCTIONS, 2, 100);
 		u64 host, guest;
@@ -337,10 +333,9 @@ static void without_the_call_exclude_host_is_rejected(struct kunit *test)
 	};
 	struct fixture *b = fixture_start_on(test, "intel-pebs-icl");
 	struct perf_event *event;
-	unsigned int i;
 	int nr;
 
-	for (i = 0; i < ARRAY_SIZE(hidden); i++) {
+	for (unsigned int i = 0; i < ARRAY_SIZE(hidden); i++) {
 		x86_model_hidden = hidden[i];
 		x86_vmx_init(to_x86(b->pmu));
 		x86_model_hidden = NULL;

@@ -105,12 +105,11 @@ static void expect_code(struct kunit *test, struct perf_event *event, unsigned i
 static void zhaoxin_generic_events(struct kunit *test)
 {
 	static const unsigned int models[] = { WUDAOKOU, LUJIAZUI, YONGFENG };
-	unsigned int i, row;
 
-	for (i = 0; i < ARRAY_SIZE(models); i++) {
+	for (unsigned int i = 0; i < ARRAY_SIZE(models); i++) {
 		struct perf_event *event = start(test, models[i], 0);
 
-		for (row = 0; row < ARRAY_SIZE(generics); row++)
+		for (unsigned int row = 0; row < ARRAY_SIZE(generics); row++)
 			expect_code(test, event, row, generics[row].codes[i]);
 	}
 }
@@ -119,9 +118,8 @@ static void zhaoxin_generic_events(struct kunit *test)
 static void zhaoxin_zxc_events(struct kunit *test)
 {
 	struct perf_event *event = uarch_start(test, &zxc);
-	unsigned int row;
 
-	for (row = 0; row < ARRAY_SIZE(generics); row++)
+	for (unsigned int row = 0; row < ARRAY_SIZE(generics); row++)
 		expect_code(test, event, row, row ? -ENOENT : 0x0082);
 }
 
@@ -208,9 +206,8 @@ static void zhaoxin_takes_known_cpus(struct kunit *test)
 		/* Versions 1 and 3 of the architectural PMU */
 		{ 7, LUJIAZUI, 0, 1, -ENODEV }, { 7, LUJIAZUI, 0, 3, -ENODEV },
 	};
-	unsigned int i;
 
-	for (i = 0; i < ARRAY_SIZE(cpus); i++) {
+	for (unsigned int i = 0; i < ARRAY_SIZE(cpus); i++) {
 		struct x86_model_cpu cpu = family_7;
 		struct x86_desc desc = { };
 		struct fixture *b;

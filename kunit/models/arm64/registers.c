@@ -49,16 +49,14 @@ static const struct {
 /* PMEVCNTR<n>_EL0 and PMEVTYPER<n>_EL0: CRn 14, CRm 0b10:n[4:3] or 0b11:n[4:3], op2 n[2:0] */
 static int decode(u32 reg, const char **name, int *index)
 {
-	unsigned int i;
-
 	*index = -1;
-	for (i = 0; i < ARRAY_SIZE(names); i++)
+	for (unsigned int i = 0; i < ARRAY_SIZE(names); i++)
 		if (names[i].reg == reg) {
 			*name = names[i].name;
 			return reg;
 		}
 
-	for (i = 0; i < PMUV3_MODEL_MAX_EVENT_COUNTERS; i++) {
+	for (unsigned int i = 0; i < PMUV3_MODEL_MAX_EVENT_COUNTERS; i++) {
 		if (reg == sys_reg(3, 3, 14, 8 | i >> 3, i & 7)) {
 			*name = "PMEVCNTR";
 			*index = i;
@@ -320,7 +318,7 @@ u64 pmuv3_model_feature(u32 reg)
  */
 void pmuv3_model_power_on(const struct pmuv3_model_cpu *cpu)
 {
-	int i, n;
+	int i;
 
 	pmuv3_model_cpu = cpu;
 	pmuv3_model_connect(NULL, NULL);
@@ -338,12 +336,12 @@ void pmuv3_model_power_on(const struct pmuv3_model_cpu *cpu)
 			.pmuacr		= GENMASK(31, 0),
 			.brbcr		= { GENMASK(1, 0), GENMASK(1, 0) },
 		};
-		for (n = 0; n < ARRAY_SIZE(m->counter); n++) {
+		for (int n = 0; n < ARRAY_SIZE(m->counter); n++) {
 			m->counter[n] = 0x1234 + n;
 			m->type[n] = EVENT_CYCLES;
 		}
 		/* Records of another user's branches */
-		for (n = 0; n < ARRAY_SIZE(m->record); n++)
+		for (int n = 0; n < ARRAY_SIZE(m->record); n++)
 			m->record[n] = (struct pmuv3_model_record) { 0xdead0000, 0xdead0004, 3 };
 		*per_cpu_ptr(&model_log, i) = (struct model_log) { };
 	}

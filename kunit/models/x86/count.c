@@ -102,15 +102,14 @@ static u64 lowest(u64 set, unsigned int nr)
 static u64 backed(struct x86_model *m)
 {
 	u64 set = 0;
-	int i;
 
 	if (!m->room)
 		return ~m->dead;
 
-	for (i = 0; i < x86_model_this()->nr_gp; i++)
+	for (int i = 0; i < x86_model_this()->nr_gp; i++)
 		if (m->select[i] & SELECT_EN)
 			set |= BIT_ULL(i);
-	for (i = 0; i < X86_MODEL_MAX_FIXED; i++)
+	for (int i = 0; i < X86_MODEL_MAX_FIXED; i++)
 		if (m->fixed_ctrl >> (4 * i) & (BIT(0) | BIT(1)))
 			set |= BIT_ULL(FIXED_BASE + i);
 	if (has_global_ctrl())
@@ -123,13 +122,12 @@ static u64 backed(struct x86_model *m)
 static u64 counting(struct x86_model *m, u64 event, bool user)
 {
 	u64 set = 0;
-	int i;
 
-	for (i = 0; i < x86_model_this()->nr_gp; i++)
+	for (int i = 0; i < x86_model_this()->nr_gp; i++)
 		if (gp_counts(m, i, event, user))
 			set |= BIT_ULL(i);
 	if (!x86_model_this()->amd) {
-		for (i = 0; i < X86_MODEL_MAX_FIXED; i++)
+		for (int i = 0; i < X86_MODEL_MAX_FIXED; i++)
 			if ((intel_model_fixed() & BIT(i)) && fixed_counts(m, i, event, user))
 				set |= BIT_ULL(FIXED_BASE + i);
 	}

@@ -110,9 +110,8 @@ static u64 select_bits(unsigned int i)
 static u64 fixed_ctrl_bits(void)
 {
 	u64 bits = 0;
-	unsigned int i;
 
-	for (i = 0; i < X86_MODEL_MAX_FIXED; i++)
+	for (unsigned int i = 0; i < X86_MODEL_MAX_FIXED; i++)
 		if (intel_model_fixed() & BIT(i))
 			bits |= ((x86_model_this()->any ? 0xfULL : 0xbULL) |
 				 (i == 3 && x86_model_this()->metrics_clear ? BIT_ULL(2) : 0) |
@@ -151,9 +150,7 @@ static const u32 clearing_selects[] = { 0x4300d2, 0x4300b1, 0x4300b5 };
 /* Return a bit for the clearing event in a select register; 0 for another event. */
 static unsigned int clearing_select(u64 select)
 {
-	unsigned int i;
-
-	for (i = 0; i < ARRAY_SIZE(clearing_selects); i++)
+	for (unsigned int i = 0; i < ARRAY_SIZE(clearing_selects); i++)
 		if (select == clearing_selects[i])
 			return BIT(i);
 
@@ -197,9 +194,7 @@ static void stale_look(struct x86_model *m)
  */
 void intel_model_runs(struct x86_model *m)
 {
-	unsigned int i;
-
-	for (i = 0; i < STALE_COUNTERS; i++)
+	for (unsigned int i = 0; i < STALE_COUNTERS; i++)
 		if ((m->select[i] & SELECT_ENABLED) && (m->global_ctrl & BIT_ULL(i)) &&
 		    !clearing_select(m->select[i]))
 			m->monitors_cleared = false;

@@ -79,9 +79,8 @@ static bool read_records(struct x86_model *m, u32 msr, const u32 base[3], u64 *v
 			 const char **name, int *index)
 {
 	static const char * const names[] = { "LBR_FROM", "LBR_TO", "LBR_INFO" };
-	unsigned int i;
 
-	for (i = 0; i < ARRAY_SIZE(names); i++) {
+	for (unsigned int i = 0; i < ARRAY_SIZE(names); i++) {
 		if (!is_one(msr, base[i], x86_model_this()->lbr_nr, index))
 			continue;
 		*name = names[i];
@@ -335,9 +334,8 @@ void x86_model_branch(u64 from, u64 to, enum x86_model_branch type, u64 flags)
 u64 *lbr_model_put(const struct x86_model *m, u64 *at, unsigned int nr)
 {
 	const struct x86_model_cpu *cpu = x86_model_this();
-	unsigned int i;
 
-	for (i = 0; i < nr; i++) {
+	for (unsigned int i = 0; i < nr; i++) {
 		unsigned int where = cpu->arch_lbr ? i : (m->lbr_tos - i) % cpu->lbr_nr;
 		struct x86_model_lbr none = { };
 		const struct x86_model_lbr *record = i < cpu->lbr_nr ? &m->lbr[where] : &none;
@@ -352,9 +350,7 @@ u64 *lbr_model_put(const struct x86_model *m, u64 *at, unsigned int nr)
 
 static const struct x86_model_code *find_code(u64 addr)
 {
-	unsigned int i;
-
-	for (i = 0; i < x86_model_nr_code; i++)
+	for (unsigned int i = 0; i < x86_model_nr_code; i++)
 		if (x86_model_code[i].addr == addr)
 			return &x86_model_code[i];
 

@@ -216,9 +216,8 @@ static u64 *put_basic(const struct x86_model *m, u64 *at, u64 counters)
 static u64 recorded(const struct x86_model *m, u64 groups)
 {
 	u64 counters = 0;
-	int idx;
 
-	for (idx = 0; idx < ARRAY_SIZE(m->pebs_cfg_c); idx++)
+	for (int idx = 0; idx < ARRAY_SIZE(m->pebs_cfg_c); idx++)
 		if ((groups & (idx < FIXED_BASE ? GROUP_GP : GROUP_FIXED)) &&
 		    (m->pebs_cfg_c[idx] & ALLOW_IN_RECORD))
 			counters |= BIT_ULL(idx);
@@ -228,8 +227,6 @@ static u64 recorded(const struct x86_model *m, u64 groups)
 
 static u64 *put_groups(const struct x86_model *m, u64 *at, u64 groups)
 {
-	unsigned int i;
-
 	if (groups & GROUP_AUX) {
 		memset(at, 0, 8 * sizeof(*at));
 		at[0] = PEBS_MODEL_ADDRESS;
@@ -245,7 +242,7 @@ static u64 *put_groups(const struct x86_model *m, u64 *at, u64 groups)
 
 		*at++ = PEBS_MODEL_FLAGS;
 		*at++ = m->pebs_ip + PEBS_MODEL_LENGTH;
-		for (i = 0; i < ARRAY_SIZE(order); i++)
+		for (unsigned int i = 0; i < ARRAY_SIZE(order); i++)
 			*at++ = PEBS_MODEL_REGS + order[i];
 		*at++ = 0;
 		*at++ = 0;
@@ -253,7 +250,7 @@ static u64 *put_groups(const struct x86_model *m, u64 *at, u64 groups)
 	if (groups & GROUP_XMM) {
 		*at++ = BIT(1);
 		*at++ = 0;
-		for (i = 0; i < 32; i++)
+		for (unsigned int i = 0; i < 32; i++)
 			*at++ = PEBS_MODEL_XMM + i;
 	}
 	/* The LBR group starts with a header; its third word is the number of branches. */

@@ -353,10 +353,9 @@ unsigned int x86_model_reserved(void)
 static void power_on_cpu(int which, const struct x86_model_cpu *cpu)
 {
 	struct x86_model *m = per_cpu_ptr(&x86_model_state, which);
-	int idx;
 
 	*m = (struct x86_model) { .lvtpc = APIC_LVT_MASKED };
-	for (idx = 0; idx < cpu->nr_gp; idx++) {
+	for (int idx = 0; idx < cpu->nr_gp; idx++) {
 		if (cpu->holes & BIT(idx))
 			continue;
 		m->select[idx] = SELECT_AT_POWER_ON;

@@ -57,10 +57,9 @@ void x86_model_unregister_kprobes(struct kprobe **list, int nr)
 void x86_model_switch_svm(bool on)
 {
 	const char *name = on ? "amd_pmu_enable_virt" : "amd_pmu_disable_virt";
-	int i;
 
 	x86_model_svm = on;
-	for (i = 0; i < nr_probes; i++)
+	for (int i = 0; i < nr_probes; i++)
 		if (!strcmp(probes[i]->symbol_name, name))
 			probes[i]->pre_handler(probes[i], NULL);
 }

@@ -85,7 +85,6 @@ static void acr_samples(struct kunit *test)
 {
 	struct fixture *b = test->priv;
 	struct perf_event *branches, *instructions;
-	unsigned int i;
 
 	branches = start_pair(b, &instructions);
 	KUNIT_EXPECT_EQ(test, model()->acr_cfg_b[branches->hw.idx],
@@ -93,7 +92,7 @@ static void acr_samples(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, model()->acr_cfg_b[instructions->hw.idx],
 			BIT_ULL(instructions->hw.idx) | BIT_ULL(branches->hw.idx));
 	KUNIT_EXPECT_EQ(test, model()->pebs_cfg_c[branches->hw.idx], (u32)-100);
-	for (i = 0; i < 3; i++) {
+	for (unsigned int i = 0; i < 3; i++) {
 		fixture_run(b, TESTBED_BRANCHES, 99);
 		fixture_run(b, TESTBED_INSTRUCTIONS, 300);
 	}
@@ -156,9 +155,8 @@ static void acr_samples_without_leader(struct kunit *test)
 {
 	static const unsigned int precise[] = { 0, 2 };
 	struct fixture *b = test->priv;
-	unsigned int i;
 
-	for (i = 0; i < ARRAY_SIZE(precise); i++) {
+	for (unsigned int i = 0; i < ARRAY_SIZE(precise); i++) {
 		struct perf_event *leader, *sibling;
 		struct perf_event_attr attr;
 
@@ -187,9 +185,8 @@ static void acr_child_without_leader(struct kunit *test)
 {
 	static const u64 masks[] = { 0x1, 0x2 };	/* the leader, and the event itself */
 	struct fixture *b = test->priv;
-	unsigned int i;
 
-	for (i = 0; i < ARRAY_SIZE(masks); i++) {
+	for (unsigned int i = 0; i < ARRAY_SIZE(masks); i++) {
 		struct perf_event *leader, *event, *child;
 		bool itself = masks[i] == 0x2;
 
@@ -243,7 +240,6 @@ static void close_member(struct perf_event *event)
 static void inherit_shifted(struct fixture *b, u64 first, u64 last, u64 moved)
 {
 	struct perf_event *named, *parent[3], *child[3];
-	unsigned int i;
 
 	parent[0] = member(b, NULL, PERF_COUNT_HW_INSTRUCTIONS, 100, first);
 	named = member(b, parent[0], PERF_COUNT_HW_BRANCH_INSTRUCTIONS, 300, 0);
@@ -251,12 +247,12 @@ static void inherit_shifted(struct fixture *b, u64 first, u64 last, u64 moved)
 	parent[2] = member(b, parent[0], PERF_COUNT_HW_BRANCH_MISSES, 300, last);
 	close_member(named);
 
-	for (i = 0; i < ARRAY_SIZE(child); i++)
+	for (unsigned int i = 0; i < ARRAY_SIZE(child); i++)
 		child[i] = inherit(b, parent[i], i ? child[0] : NULL);
-	for (i = 0; i < ARRAY_SIZE(child); i++)
+	for (unsigned int i = 0; i < ARRAY_SIZE(child); i++)
 		KUNIT_EXPECT_EQ_MSG(b->test, corepmu_hw_counters(&child[i]->hw),
 				    corepmu_hw_counters(&parent[i]->hw), "member %u", i);
-	for (i = ARRAY_SIZE(child); i--; ) {
+	for (unsigned int i = ARRAY_SIZE(child); i--; ) {
 		close_member(child[i]);
 		close_member(parent[i]);
 	}
@@ -341,7 +337,6 @@ static void acr_with_large_pebs(struct kunit *test)
 	struct fixture *b = test->priv;
 	struct perf_event_attr attr = attr_of(PERF_COUNT_HW_BRANCH_INSTRUCTIONS, 100, 0x2);
 	struct perf_event *branches, *instructions;
-	unsigned int i;
 
 	attr.precise_ip = 2;
 	KUNIT_ASSERT_EQ(test, fixture_open(b, &attr, &branches), 0);
@@ -355,7 +350,7 @@ static void acr_with_large_pebs(struct kunit *test)
 	place(b, branches);
 	place(b, instructions);
 	fixture_forget(b);
-	for (i = 0; i < 4; i++) {
+	for (unsigned int i = 0; i < 4; i++) {
 		fixture_run(b, TESTBED_BRANCHES, 99);
 		fixture_run(b, TESTBED_INSTRUCTIONS, 310);
 	}
@@ -399,10 +394,9 @@ static void acr_names_64_events(struct kunit *test)
 	struct fixture *b = test->priv;
 	struct perf_event *leader, *event;
 	u64 counters = 0;
-	unsigned int i;
 
 	leader = member(b, NULL, PERF_COUNT_HW_BRANCH_INSTRUCTIONS, 100, 0x1);
-	for (i = 1; i <= 64; i++) {
+	for (unsigned int i = 1; i <= 64; i++) {
 		event = member(b, leader, PERF_COUNT_HW_BRANCH_INSTRUCTIONS, 0, 0);
 		event->state = PERF_EVENT_STATE_OFF;
 		counters = counters ?: corepmu_hw_counters(&event->hw);
@@ -438,11 +432,10 @@ static void acr_refused_for_counters(struct kunit *test)
 	struct fixture *b = test->priv;
 	struct perf_event *leader, *event;
 	u64 counters;
-	unsigned int i;
 
 	leader = member(b, NULL, PERF_COUNT_HW_BRANCH_INSTRUCTIONS, 100, 0);
 	counters = corepmu_hw_counters(&leader->hw);
-	for (i = 1; i < hweight64(counters); i++) {
+	for (unsigned int i = 1; i < hweight64(counters); i++) {
 		event = member(b, leader, PERF_COUNT_HW_BRANCH_INSTRUCTIONS, 100, 0);
 		corepmu_hw_limit_counters(&event->hw, ~BIT_ULL(0));
 	}

@@ -210,10 +210,8 @@ static const void *model_gen_params(const void *prev, char *desc)
 static void expect_codes(struct kunit *test, struct perf_event *event,
 			 const struct intel_codes *set, u64 all)
 {
-	unsigned int i;
-
 	KUNIT_EXPECT_NE(test, set->counters, 0);
-	for (i = 0; i < set->nr; i++) {
+	for (unsigned int i = 0; i < set->nr; i++) {
 		u64 code = set->codes[i];
 		s64 counters = uarch_counters(test, event, code);
 
@@ -248,12 +246,11 @@ static void expect_rest(struct kunit *test, struct perf_event *event,
 			const struct intel_uarch *uarch, const struct intel_codes *set, u64 all)
 {
 	s64 expected = set->counters & all ?: -EINVAL;
-	unsigned int i, umask;
 
-	for (i = 0; i < set->nr; i++) {
+	for (unsigned int i = 0; i < set->nr; i++) {
 		KUNIT_EXPECT_TRUE(test, set->codes[i] && set->codes[i] <= 0xff);
 		KUNIT_EXPECT_EQ(test, times_in(uarch->rest, uarch->nr_rest, set->codes[i]), 1);
-		for (umask = 0; umask <= 0xff; umask++) {
+		for (unsigned int umask = 0; umask <= 0xff; umask++) {
 			u16 code = umask << 8 | set->codes[i];
 			s64 counters;
 
@@ -273,9 +270,8 @@ static void constraints_of_every_row(struct kunit *test)
 	const struct intel_model *model = test->param_value;
 	const struct intel_uarch *uarch = &intel_uarches[model->uarch];
 	static const unsigned int sizes[] = { 2, 4, 8, 10 };
-	unsigned int i, j;
 
-	for (i = 0; i < ARRAY_SIZE(sizes); i++) {
+	for (unsigned int i = 0; i < ARRAY_SIZE(sizes); i++) {
 		u64 all = GP(sizes[i]);
 		struct perf_event *event = uarch_start_family(test, model->family, model->model,
 							      model->core_type, sizes[i]);
@@ -283,9 +279,9 @@ static void constraints_of_every_row(struct kunit *test)
 
 		all &= b->pmu->counters;
 		KUNIT_EXPECT_PTR_EQ(test, to_x86(b->pmu)->uarch, uarch);
-		for (j = 0; j < uarch->nr_codes; j++)
+		for (unsigned int j = 0; j < uarch->nr_codes; j++)
 			expect_codes(test, event, &uarch->codes[j], all);
-		for (j = 0; j < uarch->nr_rest; j++)
+		for (unsigned int j = 0; j < uarch->nr_rest; j++)
 			expect_rest(test, event, uarch, &uarch->rest[j], all);
 		/*
 		 * Every counter counts architectural events; counters 0 to 3 count unknown events.

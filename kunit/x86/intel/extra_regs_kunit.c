@@ -77,13 +77,11 @@ static const struct {
 
 static void extra_reg_has_the_kernels_bits(struct kunit *test)
 {
-	unsigned int i, bit;
-
-	for (i = 0; i < ARRAY_SIZE(extra_regs); i++) {
+	for (unsigned int i = 0; i < ARRAY_SIZE(extra_regs); i++) {
 		struct perf_event *event = start(test, extra_regs[i].model, extra_regs[i].core_type,
 						 ALL_EXTRA_REGS);
 
-		for (bit = 0; bit < 64; bit++) {
+		for (unsigned int bit = 0; bit < 64; bit++) {
 			event->attr.config1 = BIT_ULL(bit);
 			KUNIT_EXPECT_EQ_MSG(test, extra_regs[i].bits & BIT_ULL(bit) ? 0 : -EINVAL,
 					    min_t(s64, 0, uarch_counters(test, event,
@@ -137,9 +135,8 @@ static void extra_reg_depends_on_uarch(struct kunit *test)
 		{ 0xff, 0, true, 0x05d0 }, { 0xff, 0, true, 0x02c6 },
 	};
 	struct x86_model_cpu cpu = plain;
-	unsigned int i;
 
-	for (i = 0; i < ARRAY_SIZE(table); i++) {
+	for (unsigned int i = 0; i < ARRAY_SIZE(table); i++) {
 		struct perf_event *event;
 
 		cpu.model = table[i].model;
@@ -160,9 +157,7 @@ static void extra_reg_depends_on_uarch(struct kunit *test)
  */
 static void extra_reg_has_the_same_counters(struct kunit *test)
 {
-	unsigned int i;
-
-	for (i = 0; i < ARRAY_SIZE(extra_regs); i++) {
+	for (unsigned int i = 0; i < ARRAY_SIZE(extra_regs); i++) {
 		const struct intel_uarch *uarch;
 		u16 code = extra_regs[i].code;
 		struct fixture *b;
@@ -295,9 +290,8 @@ static void extra_reg_shared_by_cores(struct kunit *test)
 {
 	static const u8 models[] = { 0x37, 0x4c, 0x75 };
 	struct perf_event *event;
-	unsigned int i;
 
-	for (i = 0; i < ARRAY_SIZE(models); i++) {
+	for (unsigned int i = 0; i < ARRAY_SIZE(models); i++) {
 		event = start(test, models[i], 0, ALL_EXTRA_REGS);
 		event->attr.config = 0x01b7;
 		event->attr.config1 = 0x10001;
@@ -459,9 +453,8 @@ static void extra_reg_counts_generic_events(struct kunit *test)
 		{ 0x97, INTEL_ATOM, X86_CACHE(LL, WRITE, ACCESS), 0x10002 },
 		{ 0x5c, 0, X86_CACHE(LL, PREFETCH, MISS), 0x3600000030 },
 	};
-	unsigned int i;
 
-	for (i = 0; i < ARRAY_SIZE(table); i++) {
+	for (unsigned int i = 0; i < ARRAY_SIZE(table); i++) {
 		struct perf_event *event = start(test, table[i].model, table[i].core_type,
 						 ALL_EXTRA_REGS);
 		struct fixture *b = test->priv;

@@ -44,9 +44,7 @@ static const void *gen_params(const void *prev, char *desc)
 /* Make each event happen once more than the one before, and cycles besides. */
 static void run_all(unsigned int times)
 {
-	unsigned int i;
-
-	for (i = 0; i < NR_COUNTERS; i++)
+	for (unsigned int i = 0; i < NR_COUNTERS; i++)
 		x86_model_run(codes[i], true, times + i);
 	x86_model_run(BUS_CYCLES, true, times);
 	x86_model_run(CORE_CYCLES, true, 100 * times);
@@ -67,12 +65,11 @@ static void nehalem_counts(struct kunit *test)
 	struct fixture *b = test->priv;
 	struct perf_event *events[NR_COUNTERS], *other;
 	u64 expected[NR_COUNTERS] = { };
-	unsigned int i, j;
 
-	for (i = 0; i < NR_COUNTERS; i++) {
+	for (unsigned int i = 0; i < NR_COUNTERS; i++) {
 		events[i] = add_counting(b, general[i]);
 		run_all(1000);
-		for (j = 0; j <= i; j++) {
+		for (unsigned int j = 0; j <= i; j++) {
 			expected[j] += 1000 + j;
 			KUNIT_EXPECT_EQ_MSG(test, fixture_read(events[j]), expected[j],
 					    "event %u of %u", j, i + 1);
@@ -83,7 +80,7 @@ static void nehalem_counts(struct kunit *test)
 	 * Another event uses the counter for a while; then the first event is back on the same
 	 * counter.
 	 */
-	for (i = 0; i < 2; i++) {
+	for (unsigned int i = 0; i < 2; i++) {
 		fixture_del(events[2]);
 		other = add_counting(b, PERF_COUNT_HW_BUS_CYCLES);
 		KUNIT_EXPECT_EQ(test, b->cpuc->used, GENMASK_ULL(NR_COUNTERS - 1, 0));
@@ -93,7 +90,7 @@ static void nehalem_counts(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, fixture_add(events[2], PERF_EF_START), 0);
 		run_all(55);
 		expected[2] += 55 + 2;
-		for (j = 0; j < NR_COUNTERS; j++) {
+		for (unsigned int j = 0; j < NR_COUNTERS; j++) {
 			expected[j] += j == 2 ? 0 : 77 + j + 55 + j;
 			KUNIT_EXPECT_EQ(test, fixture_read(events[j]), expected[j]);
 		}
@@ -105,9 +102,8 @@ static void nehalem_samples(struct kunit *test)
 {
 	struct fixture *b = test->priv;
 	struct perf_event *event = fixture_sampling(b, general[0], 1000), *others[3];
-	unsigned int i;
 
-	for (i = 0; i < ARRAY_SIZE(others); i++) {
+	for (unsigned int i = 0; i < ARRAY_SIZE(others); i++) {
 		x86_model_run(codes[0], true, 300);
 		KUNIT_EXPECT_EQ(test, b->nr_samples, 0);
 		others[i] = add_counting(b, general[i + 1]);

@@ -101,9 +101,8 @@ static void expect_constraints(struct kunit *test, const struct cpu_id *id,
 			       const struct constraint *rows, unsigned int nr)
 {
 	struct perf_event *event = start(test, id->family, id->model, id->core_type);
-	unsigned int i;
 
-	for (i = 0; i < nr; i++) {
+	for (unsigned int i = 0; i < nr; i++) {
 		u64 code = rows[i].code;
 
 		KUNIT_EXPECT_EQ_MSG(test, uarch_counters(test, event, code), rows[i].counters,
@@ -116,14 +115,12 @@ static void expect_constraints(struct kunit *test, const struct cpu_id *id,
 
 static void nova_has_the_kernels_constraints(struct kunit *test)
 {
-	unsigned int i;
-
-	for (i = 0; i < ARRAY_SIZE(cores); i++) {
+	for (unsigned int i = 0; i < ARRAY_SIZE(cores); i++) {
 		expect_constraints(test, &cores[i], pnc_constraints, ARRAY_SIZE(pnc_constraints));
 		/* Load latency uses counters 2 to 7, which support it with precise_ip. */
 		KUNIT_EXPECT_EQ(test, intel_general_counters(this_uarch(test), 0x01cd), 0xfc);
 	}
-	for (i = 0; i < ARRAY_SIZE(atoms); i++)
+	for (unsigned int i = 0; i < ARRAY_SIZE(atoms); i++)
 		expect_constraints(test, &atoms[i], arw_constraints, ARRAY_SIZE(arw_constraints));
 }
 
@@ -145,11 +142,10 @@ static void nova_fixed_counters(struct kunit *test)
 		{ 0x0700, 6 },
 	};
 	struct perf_event *event;
-	unsigned int i, j;
 
-	for (i = 0; i < ARRAY_SIZE(cores); i++) {
+	for (unsigned int i = 0; i < ARRAY_SIZE(cores); i++) {
 		event = start(test, cores[i].family, cores[i].model, cores[i].core_type);
-		for (j = 0; j < ARRAY_SIZE(both); j++)
+		for (unsigned int j = 0; j < ARRAY_SIZE(both); j++)
 			KUNIT_EXPECT_EQ(test, uarch_counters(test, event, both[j].code),
 					with_fixed(&both[j]));
 		KUNIT_EXPECT_EQ(test, uarch_counters(test, event, 0x0400), FIXED(3));
@@ -157,12 +153,12 @@ static void nova_fixed_counters(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, intel_metric_counters(this_uarch(test)),
 				GENMASK_ULL(METRIC_COUNTER_BASE + 7, METRIC_COUNTER_BASE));
 	}
-	for (i = 0; i < ARRAY_SIZE(atoms); i++) {
+	for (unsigned int i = 0; i < ARRAY_SIZE(atoms); i++) {
 		event = start(test, atoms[i].family, atoms[i].model, atoms[i].core_type);
-		for (j = 0; j < ARRAY_SIZE(both); j++)
+		for (unsigned int j = 0; j < ARRAY_SIZE(both); j++)
 			KUNIT_EXPECT_EQ(test, uarch_counters(test, event, both[j].code),
 					with_fixed(&both[j]));
-		for (j = 0; j < ARRAY_SIZE(arw); j++)
+		for (unsigned int j = 0; j < ARRAY_SIZE(arw); j++)
 			KUNIT_EXPECT_EQ(test, uarch_counters(test, event, arw[j].code),
 					with_fixed(&arw[j]));
 		KUNIT_EXPECT_EQ(test, uarch_counters(test, event, 0x0400), -EINVAL);
@@ -210,10 +206,9 @@ static void expect_extra_regs(struct kunit *test, const struct cpu_id *id,
 			      const struct extra_reg *rows, unsigned int nr)
 {
 	struct perf_event *event = start(test, id->family, id->model, id->core_type);
-	unsigned int i, bit;
 
-	for (i = 0; i < nr; i++) {
-		for (bit = 0; bit < 64; bit++) {
+	for (unsigned int i = 0; i < nr; i++) {
+		for (unsigned int bit = 0; bit < 64; bit++) {
 			event->attr.config1 = BIT_ULL(bit);
 			KUNIT_EXPECT_EQ_MSG(test, rows[i].bits & BIT_ULL(bit) ? 0 : -EINVAL,
 					    min_t(s64, 0, uarch_counters(test, event,
@@ -230,11 +225,9 @@ static void expect_extra_regs(struct kunit *test, const struct cpu_id *id,
 
 static void nova_has_the_kernels_registers(struct kunit *test)
 {
-	unsigned int i;
-
-	for (i = 0; i < ARRAY_SIZE(cores); i++)
+	for (unsigned int i = 0; i < ARRAY_SIZE(cores); i++)
 		expect_extra_regs(test, &cores[i], pnc_extra_regs, ARRAY_SIZE(pnc_extra_regs));
-	for (i = 0; i < ARRAY_SIZE(atoms); i++)
+	for (unsigned int i = 0; i < ARRAY_SIZE(atoms); i++)
 		expect_extra_regs(test, &atoms[i], arw_extra_regs, ARRAY_SIZE(arw_extra_regs));
 }
 
@@ -253,20 +246,17 @@ static void nova_refuses(struct kunit *test)
 	};
 	struct x86_model_cpu cpu = plain;
 	struct perf_event *event;
-	unsigned int i;
 
-	for (i = 0; i < ARRAY_SIZE(cores); i++) {
-		unsigned int j;
-
+	for (unsigned int i = 0; i < ARRAY_SIZE(cores); i++) {
 		event = start(test, cores[i].family, cores[i].model, cores[i].core_type);
-		for (j = 0; j < ARRAY_SIZE(of_cores); j++)
+		for (unsigned int j = 0; j < ARRAY_SIZE(of_cores); j++)
 			KUNIT_EXPECT_EQ_MSG(test, uarch_counters(test, event, of_cores[j]),
 					    -EOPNOTSUPP, "event %#x", of_cores[j]);
 		/* The cores reject the atoms' event code. */
 		KUNIT_EXPECT_EQ(test, uarch_counters(test, event, 0x01b7), -EOPNOTSUPP);
 	}
 	event = start(test, NOVA_LAKE, 0x01, INTEL_ATOM);
-	for (i = 0; i < ARRAY_SIZE(of_atoms); i++)
+	for (unsigned int i = 0; i < ARRAY_SIZE(of_atoms); i++)
 		KUNIT_EXPECT_EQ_MSG(test, uarch_counters(test, event, of_atoms[i]), -EOPNOTSUPP,
 				    "event %#x", of_atoms[i]);
 	KUNIT_EXPECT_EQ(test, uarch_counters(test, event, 0x012a), -EOPNOTSUPP);
@@ -342,9 +332,8 @@ static void nova_generic_events(struct kunit *test)
 		{ { NOVA_LAKE, 1, INTEL_ATOM }, X86_CACHE(LL, WRITE, MISS), 0x08b7,
 		  0xff03f00000000a },
 	};
-	unsigned int i;
 
-	for (i = 0; i < ARRAY_SIZE(table); i++) {
+	for (unsigned int i = 0; i < ARRAY_SIZE(table); i++) {
 		const struct cpu_id *id = &table[i].id;
 		struct perf_event *event = start(test, id->family, id->model, id->core_type);
 		s64 counters;
@@ -392,13 +381,12 @@ static void nova_registers_are_shared(struct kunit *test)
 	/* The fifth event has the second's value; no register is left for the sixth. */
 	static const u16 placed[] = { 0x012a, 0x02d6, 0x044f, 0x082a, 0x02d6 };
 	struct perf_event *events[ARRAY_SIZE(codes)];
-	unsigned int i;
 
 	start(test, DIAMOND_RAPIDS, 0x01, 0);
-	for (i = 0; i < ARRAY_SIZE(codes); i++)
+	for (unsigned int i = 0; i < ARRAY_SIZE(codes); i++)
 		events[i] = open_omr(test, codes[i], values[i]);
 	/* These events use counters 0 to 3: four at a time. */
-	for (i = 0; i < 4; i++) {
+	for (unsigned int i = 0; i < 4; i++) {
 		KUNIT_EXPECT_EQ(test, fixture_add(events[i], PERF_EF_START), 0);
 		KUNIT_EXPECT_EQ_MSG(test, selected(events[i]), placed[i], "event %u", i);
 		KUNIT_EXPECT_EQ_MSG(test, model_state()->extra_regs[OMR + i], values[i],
@@ -461,9 +449,8 @@ static void nova_models(struct kunit *test)
 		{ { NOVA_LAKE, 0x97, 0 } }, { { DIAMOND_RAPIDS, 0x8f, 0 } },
 		{ { DIAMOND_RAPIDS, 0xad, 0 } },
 	};
-	unsigned int i;
 
-	for (i = 0; i < ARRAY_SIZE(table); i++) {
+	for (unsigned int i = 0; i < ARRAY_SIZE(table); i++) {
 		const struct cpu_id *id = &table[i].id;
 		struct perf_event *event = start(test, id->family, id->model, id->core_type);
 		struct fixture *b = test->priv;

@@ -44,26 +44,20 @@ static void group_open(struct fixture *b, struct group *g)
 
 static void group_in(struct fixture *b, struct group *g)
 {
-	unsigned int i;
-
-	for (i = 0; i < GROUP; i++)
+	for (unsigned int i = 0; i < GROUP; i++)
 		KUNIT_ASSERT_EQ(b->test, fixture_add(g->event[i], PERF_EF_START), 0);
 }
 
 /* Add the events as perf core does: the leader first. */
 static void group_out(struct group *g)
 {
-	unsigned int i;
-
-	for (i = 0; i < GROUP; i++)
+	for (unsigned int i = 0; i < GROUP; i++)
 		fixture_del(g->event[i]);
 }
 
 static void group_close(struct group *g)
 {
-	unsigned int i;
-
-	for (i = 0; i < GROUP; i++)
+	for (unsigned int i = 0; i < GROUP; i++)
 		fixture_close(g->event[i]);
 }
 
@@ -81,9 +75,8 @@ static void expect_counts(struct kunit *test, const struct group *g, s64 slots, 
 			  s64 backend)
 {
 	const s64 expected[GROUP] = { slots, retiring, backend };
-	unsigned int i;
 
-	for (i = 0; i < GROUP; i++)
+	for (unsigned int i = 0; i < GROUP; i++)
 		KUNIT_EXPECT_EQ_MSG(test, local64_read(&g->event[i]->count), expected[i],
 				    "event %u of the group", i);
 }
@@ -110,19 +103,18 @@ static void topdown_group_restarts(struct kunit *test)
 {
 	struct fixture *b = topdown_start(test, &topdown_spr, false);
 	struct group g;
-	unsigned int i;
 
 	group_open(b, &g);
 	group_in(b, &g);
 	run(1000, 51, 102);
-	for (i = 0; i < GROUP; i++)
+	for (unsigned int i = 0; i < GROUP; i++)
 		fixture_stop_event(g.event[i], 0);
 	run(1000, 51, 102);
 	expect_counts(test, &g, 1000, 200, 400);
 
 	fixture_start_event(g.event[0], 0);
 	KUNIT_EXPECT_EQ(test, fixture_read(g.event[0]), 1000);
-	for (i = 1; i < GROUP; i++)
+	for (unsigned int i = 1; i < GROUP; i++)
 		fixture_start_event(g.event[i], 0);
 	run(500, 51, 102);
 	group_out(&g);

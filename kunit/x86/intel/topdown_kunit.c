@@ -232,9 +232,8 @@ static void topdown_raptor_lake(struct kunit *test)
 		{ 0x97, 8, 0 },
 		{ 0x8f, 8, 0 },
 	};
-	unsigned int i;
 
-	for (i = 0; i < ARRAY_SIZE(table); i++) {
+	for (unsigned int i = 0; i < ARRAY_SIZE(table); i++) {
 		struct fixture *b;
 
 		changed_cpu = topdown_spr;

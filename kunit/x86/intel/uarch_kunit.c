@@ -113,9 +113,8 @@ static void uarch_unknown_model(struct kunit *test)
 		{ 18, 0x97, INTEL_CORE }, { 19, 0xaf, 0 },
 		{ 6, 0x97, 0, true }, { 6, 0xbd, 0 }, { 6, 0xbd, 0x10 },
 	};
-	unsigned int i;
 
-	for (i = 0; i < ARRAY_SIZE(cpus); i++) {
+	for (unsigned int i = 0; i < ARRAY_SIZE(cpus); i++) {
 		struct x86_model_cpu cpu = plain;
 		struct perf_event *event;
 		struct fixture *b;
@@ -160,9 +159,8 @@ static void uarch_without_atoms(struct kunit *test)
 {
 	static const u8 models[] = { 0x97, 0x9a, 0xb7, 0xba, 0xbf };
 	struct perf_event *event;
-	unsigned int i;
 
-	for (i = 0; i < ARRAY_SIZE(models); i++) {
+	for (unsigned int i = 0; i < ARRAY_SIZE(models); i++) {
 		event = uarch_start_model(test, models[i], 0, 8);
 		/* TOPDOWN.BR_MISPREDICT_SLOTS, MEM_TRANS_RETIRED.STORE_SAMPLE, INST_RETIRED.ANY */
 		KUNIT_EXPECT_EQ(test, uarch_counters(test, event, 0x08a4), 0x1);
@@ -176,9 +174,8 @@ static void uarch_spares_the_sibling(struct kunit *test)
 {
 	static const u8 models[] = { 0x2a, 0x2d, 0x3a, 0x3e, 0x3c, 0x3f, 0x45, 0x46 };
 	struct perf_event *event;
-	unsigned int i;
 
-	for (i = 0; i < ARRAY_SIZE(models); i++) {
+	for (unsigned int i = 0; i < ARRAY_SIZE(models); i++) {
 		event = uarch_start_model(test, models[i], 0, 4);
 		KUNIT_EXPECT_EQ(test, uarch_counters(test, event, 0x81d0), GP(4));
 		x86_model_threads = true;
@@ -220,9 +217,8 @@ static void uarch_kernel_names(struct kunit *test)
 		{ 0xcc, INTEL_CORE, "pantherlake_hybrid" },
 		{ 0xd5, INTEL_ATOM, "pantherlake_hybrid" }, { 0xdd, 0, "darkmont" },
 	};
-	unsigned int i;
 
-	for (i = 0; i < ARRAY_SIZE(table); i++) {
+	for (unsigned int i = 0; i < ARRAY_SIZE(table); i++) {
 		struct fixture *b;
 
 		uarch_start_model(test, table[i].model, table[i].core_type, 8);
@@ -243,9 +239,8 @@ static void uarch_reference_cycles(struct kunit *test)
 		{ 0x97, INTEL_CORE, true }, { 0x97, INTEL_ATOM, true }, { 0xaf, 0, true },
 		{ 0xbd, INTEL_ATOM, true },
 	};
-	unsigned int i;
 
-	for (i = 0; i < ARRAY_SIZE(table); i++) {
+	for (unsigned int i = 0; i < ARRAY_SIZE(table); i++) {
 		struct perf_event *event = uarch_start_model(test, table[i].model,
 							     table[i].core_type, 8);
 
@@ -277,9 +272,8 @@ static void uarch_prec_dist(struct kunit *test)
 		{ 0x97, INTEL_ATOM, { FIXED(0), FIXED(1) } }, { 0xaf, 0, { FIXED(0), FIXED(1) } },
 	};
 	struct x86_model_cpu cpu = plain;
-	unsigned int i;
 
-	for (i = 0; i < ARRAY_SIZE(table); i++) {
+	for (unsigned int i = 0; i < ARRAY_SIZE(table); i++) {
 		struct perf_event *event = uarch_start_model(test, table[i].model,
 							     table[i].core_type, 8);
 
@@ -307,14 +301,13 @@ static void uarch_skymont_fixed(struct kunit *test)
 	static const u16 events[] = { 0x0073, 0x019c, 0x02c2 };
 	struct x86_model_cpu cpu = plain;
 	struct perf_event *event;
-	unsigned int i;
 
 	cpu.model = 0xbd;
 	cpu.core_type = INTEL_ATOM;
 	cpu.version = 5;
 	cpu.fixed_map = 0x7f;
 	event = uarch_start(test, &cpu);
-	for (i = 0; i < ARRAY_SIZE(events); i++) {
+	for (unsigned int i = 0; i < ARRAY_SIZE(events); i++) {
 		KUNIT_EXPECT_EQ(test, uarch_counters(test, event, events[i]),
 				GP(cpu.nr_gp) | FIXED(4 + i));
 		KUNIT_EXPECT_EQ(test, uarch_counters(test, event, 0x0500 + 0x100 * i),
