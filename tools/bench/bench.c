@@ -75,9 +75,8 @@ static unsigned int rounds = MAX_ROUNDS;
 static u64 measure(void (*op)(struct bench *b), struct bench *b)
 {
 	static u64 costs[MAX_ROUNDS];
-	unsigned int i;
 
-	for (i = 0; i < rounds; i++) {
+	for (unsigned int i = 0; i < rounds; i++) {
 		u64 start = clock_now();
 
 		op(b);
@@ -92,15 +91,13 @@ static u64 measure(void (*op)(struct bench *b), struct bench *b)
 static void report(const char *kind, const char *where, const char *what,
 		   void (*op)(struct bench *b), struct bench *b)
 {
-	unsigned int i;
-
 	if (!bench_wants(where, what))
 		return;
 	printf("%s %s%s %llu\n", kind, where, what, (unsigned long long)measure(op, b));
 	if (!strcmp(kind, "BASE"))
 		return;
 	mark();
-	for (i = 0; i < MARKED_ROUNDS; i++)
+	for (unsigned int i = 0; i < MARKED_ROUNDS; i++)
 		op(b);
 	mark();
 	printf("MARKED %s%s %u\n", where, what, MARKED_ROUNDS);
@@ -195,11 +192,9 @@ void bench_init(struct bench *b, bool cpu_wide)
 
 void bench_open(struct bench *b, unsigned int nr, bool group, bool hardware_events)
 {
-	unsigned int i;
-
 	b->nr = nr;
 	b->group = group;
-	for (i = 0; i < nr; i++) {
+	for (unsigned int i = 0; i < nr; i++) {
 		b->attr.disabled = !group || !i;
 		if (hardware_events) {
 			b->attr.config = hardware[i % ARRAY_SIZE(hardware)];
@@ -217,9 +212,7 @@ void bench_open(struct bench *b, unsigned int nr, bool group, bool hardware_even
 
 void bench_enable(struct bench *b)
 {
-	unsigned int i;
-
-	for (i = 0; i < b->nr; i++)
+	for (unsigned int i = 0; i < b->nr; i++)
 		ioctl(b->fds[i], PERF_EVENT_IOC_ENABLE, 0);
 }
 
@@ -353,9 +346,8 @@ static void bench_user_read(void)
 static u64 loop_cost(unsigned long times)
 {
 	u64 least = ~0ULL;
-	unsigned int i;
 
-	for (i = 0; i < 5; i++) {
+	for (unsigned int i = 0; i < 5; i++) {
 		u64 start = clock_now(), cost;
 
 		known_loop(times);
@@ -400,7 +392,6 @@ int main(int argc, char **argv)
 	static const unsigned int groups[] = { 2, 4, 6 };
 	struct bench none = { 0 };
 	pthread_t thread;
-	unsigned int i, j;
 
 	target_init(argc, argv);
 	if (getenv("ROUNDS"))
@@ -422,14 +413,14 @@ int main(int argc, char **argv)
 	report("BENCH", "", "getppid", op_getppid, &none);
 	report("BENCH", "", "switch-0", op_round_trip, &none);
 
-	for (i = 0; i < ARRAY_SIZE(places); i++) {
+	for (unsigned int i = 0; i < ARRAY_SIZE(places); i++) {
 		const char *where = places[i].name;
 		bool cpu_wide = places[i].cpu_wide;
 
 		bench_open_close(where, cpu_wide);
 		bench_switching(where, "enable+disable", op_enable_disable, cpu_wide, 1);
 		/* Enabling a group places all of its events. */
-		for (j = 0; j < ARRAY_SIZE(groups); j++) {
+		for (unsigned int j = 0; j < ARRAY_SIZE(groups); j++) {
 			char what[32];
 
 			snprintf(what, sizeof(what), "enable+disable-group-%u", groups[j]);
@@ -438,7 +429,7 @@ int main(int argc, char **argv)
 		bench_running(where, "reset", op_reset, cpu_wide, 1);
 		bench_running(where, "read", op_read, cpu_wide, 1);
 		bench_running(where, "read-group-4", op_read, cpu_wide, 4);
-		for (j = 0; j < ARRAY_SIZE(events); j++)
+		for (unsigned int j = 0; j < ARRAY_SIZE(events); j++)
 			bench_round_trips(where, cpu_wide, events[j], false);
 		bench_round_trips(where, cpu_wide, 4, true);
 		bench_branch_trips(where, "switch-branches", cpu_wide, ANY_BRANCH);

@@ -48,9 +48,8 @@ static void run_cases(u64 seed, u64 from, u64 nr)
 {
 	struct fuzz_counters counters = { 0 };
 	struct fuzz_case fuzz;
-	u64 number;
 
-	for (number = from; number < from + nr; number++) {
+	for (u64 number = from; number < from + nr; number++) {
 		fuzz_make_case(&fuzz, seed, number);
 		run_case(&fuzz, number, &counters);
 	}
@@ -65,9 +64,8 @@ static void run_lists(u64 seed, u64 number)
 {
 	struct fuzz_counters counters = { 0 };
 	struct fuzz_case fuzz;
-	unsigned int i;
 
-	for (i = 0; i < nr_lists; i++) {
+	for (unsigned int i = 0; i < nr_lists; i++) {
 		fuzz_make_case(&fuzz, seed, number);
 		reduce_list(&fuzz, lists[i]);
 		run_case(&fuzz, i, &counters);

@@ -109,7 +109,6 @@ void target_init(int argc, char **argv)
 	unsigned int major = 0, minor = 0;
 	struct utsname uts;
 	char path[256];
-	int i;
 
 	target.pmu = getenv("PMU");
 	if (!target.pmu || !target.pmu[0])
@@ -118,7 +117,7 @@ void target_init(int argc, char **argv)
 	target.cycles = counters.cycles;
 	target.all = counters.all;
 	target.branches = counters.branches;
-	for (i = 1; i < argc; i++) {
+	for (int i = 1; i < argc; i++) {
 		if (!strcmp(argv[i], "--pmu") && i + 1 < argc) {
 			target.pmu = argv[++i];
 		} else {

@@ -32,10 +32,9 @@ bool run_on(unsigned int cpu)
 bool run_on_first(unsigned int nr)
 {
 	cpu_set_t set;
-	unsigned int cpu;
 
 	CPU_ZERO(&set);
-	for (cpu = 0; cpu < nr; cpu++)
+	for (unsigned int cpu = 0; cpu < nr; cpu++)
 		CPU_SET(cpu, &set);
 	return !sched_setaffinity(0, sizeof(set), &set);
 }

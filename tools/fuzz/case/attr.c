@@ -70,9 +70,8 @@ void fuzz_attr_resolve(struct fuzz_event *event)
 static u64 events_of(const struct fuzz_case *fuzz)
 {
 	u64 events = EVENTS_AROUND;
-	unsigned int i;
 
-	for (i = 0; i < fuzz->nr_ops; i++)
+	for (unsigned int i = 0; i < fuzz->nr_ops; i++)
 		if (fuzz->ops[i].kind == FUZZ_LOOP || fuzz->ops[i].kind == FUZZ_MEMORY ||
 		    fuzz->ops[i].kind == FUZZ_FORK_LOOP)
 			events += EVENTS_OF_ROUND * fuzz->ops[i].arg;
@@ -92,14 +91,13 @@ static bool is_many_samples(const struct fuzz_case *fuzz, const struct perf_even
 bool fuzz_takes_many_samples(const struct fuzz_case *fuzz)
 {
 	const struct perf_event_attr *attr;
-	unsigned int i;
 
-	for (i = 0; i < fuzz->nr_events; i++) {
+	for (unsigned int i = 0; i < fuzz->nr_events; i++) {
 		attr = &fuzz->events[i].attr;
 		if (attr->sample_period && is_many_samples(fuzz, attr, attr->sample_period))
 			return true;
 	}
-	for (i = 0; i < fuzz->nr_ops; i++) {
+	for (unsigned int i = 0; i < fuzz->nr_ops; i++) {
 		attr = &fuzz->events[fuzz->ops[i].event].attr;
 		if (fuzz->ops[i].kind == FUZZ_PERIOD &&
 		    is_many_samples(fuzz, attr, fuzz->ops[i].arg))

@@ -157,14 +157,12 @@ static void describe_event(FILE *out, const struct fuzz_event *event)
 
 void fuzz_describe(FILE *out, const struct fuzz_case *fuzz)
 {
-	unsigned int i;
-
-	for (i = 0; i < fuzz->nr_events; i++) {
+	for (unsigned int i = 0; i < fuzz->nr_events; i++) {
 		fprintf(out, "[%u ", i);
 		describe_event(out, &fuzz->events[i]);
 		fputs("] ", out);
 	}
-	for (i = 0; i < fuzz->nr_ops; i++)
+	for (unsigned int i = 0; i < fuzz->nr_ops; i++)
 		fprintf(out, "%s%s(%u,%#llx)", i ? " " : "", op_names[fuzz->ops[i].kind],
 			fuzz->ops[i].event, (unsigned long long)fuzz->ops[i].arg);
 }

@@ -175,9 +175,7 @@ bool machine_counts_alike(enum machine machine, const struct fuzz_event *event)
 
 bool machine_find(const char *name, enum machine *machine)
 {
-	unsigned int i;
-
-	for (i = 0; i < ARRAY_SIZE(machines); i++) {
+	for (unsigned int i = 0; i < ARRAY_SIZE(machines); i++) {
 		if (strcmp(name, machines[i].name))
 			continue;
 		*machine = i;

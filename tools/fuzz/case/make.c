@@ -88,11 +88,10 @@ static void make_sibling(struct fuzz_case *fuzz, unsigned int nr, struct fuzz_rn
 static void make_group(struct fuzz_case *fuzz, struct fuzz_rng *rng)
 {
 	bool sampling = fuzz_percent(rng, 25), near = fuzz_percent(rng, 50);
-	unsigned int i;
 
 	fuzz->nr_events = 2 + fuzz_below(rng, fuzz_percent(rng, 30) ? FUZZ_EVENTS - 1 : 4);
 	fuzz_make_event(&fuzz->events[0], rng, sampling);
-	for (i = 1; i < fuzz->nr_events; i++)
+	for (unsigned int i = 1; i < fuzz->nr_events; i++)
 		make_sibling(fuzz, i, rng, near);
 	if (sampling)
 		add_op(fuzz, FUZZ_MMAP, 0, 16);
@@ -105,7 +104,7 @@ static void make_group(struct fuzz_case *fuzz, struct fuzz_rng *rng)
 	add_op(fuzz, FUZZ_DISABLE_GROUP, 0, 0);
 	if (sampling)
 		add_op(fuzz, FUZZ_DRAIN, 0, 0);
-	for (i = 0; i < fuzz->nr_events; i++)
+	for (unsigned int i = 0; i < fuzz->nr_events; i++)
 		add_op(fuzz, FUZZ_READ, i, 0);
 }
 
@@ -155,7 +154,7 @@ static void make_one(struct fuzz_case *fuzz, struct fuzz_rng *rng, bool sampling
 
 static void make_case(struct fuzz_case *fuzz, struct fuzz_rng *rng)
 {
-	unsigned int kind, nr;
+	unsigned int kind;
 
 	fuzz->nr_events = 0;
 	fuzz->nr_ops = 0;
@@ -169,9 +168,9 @@ static void make_case(struct fuzz_case *fuzz, struct fuzz_rng *rng)
 		return;
 	}
 	fuzz->nr_events = 1 + fuzz_below(rng, 3);
-	for (nr = 0; nr < fuzz->nr_events; nr++)
+	for (unsigned int nr = 0; nr < fuzz->nr_events; nr++)
 		fuzz_make_event(&fuzz->events[nr], rng, fuzz_percent(rng, 70));
-	for (nr = 4 + fuzz_below(rng, FUZZ_OPS - 4); nr; nr--)
+	for (unsigned int nr = 4 + fuzz_below(rng, FUZZ_OPS - 4); nr; nr--)
 		fuzz_make_op(&fuzz->ops[fuzz->nr_ops++], rng, fuzz->nr_events);
 }
 

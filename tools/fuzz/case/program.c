@@ -173,7 +173,6 @@ static void print_event(FILE *out, enum machine machine, const struct fuzz_event
 		[FUZZ_CGROUP]	= "open(\"/sys/fs/cgroup\", O_RDONLY)",
 	};
 	struct fuzz_event whole = *event;
-	unsigned int i;
 
 	whole.words[CONFIG_WORD] = machine_config(machine, event);
 	whole.words[CONFIG1_WORD] = machine_config1(machine, event);
@@ -182,7 +181,7 @@ static void print_event(FILE *out, enum machine machine, const struct fuzz_event
 	fputs("\n	memset(&e, 0, sizeof(e));\n", out);
 	fprintf(out, "	e.attr.type = %s;\n	e.attr.size = %u;\n", types[event->type],
 		event->attr.size);
-	for (i = 1; i < FUZZ_ATTR_WORDS; i++)
+	for (unsigned int i = 1; i < FUZZ_ATTR_WORDS; i++)
 		if (whole.words[i])
 			fprintf(out, "	e.words[%u] = %#llx;	/* %s */\n", i,
 				(unsigned long long)whole.words[i],
@@ -271,13 +270,11 @@ static void print_op(FILE *out, const struct fuzz_op *op)
 
 void program_print(FILE *out, const struct fuzz_case *fuzz, enum machine machine)
 {
-	unsigned int i;
-
 	fputs(head, out);
-	for (i = 0; i < fuzz->nr_events; i++)
+	for (unsigned int i = 0; i < fuzz->nr_events; i++)
 		print_event(out, machine, &fuzz->events[i], i);
 	fputc('\n', out);
-	for (i = 0; i < fuzz->nr_ops; i++)
+	for (unsigned int i = 0; i < fuzz->nr_ops; i++)
 		print_op(out, &fuzz->ops[i]);
 	fputs(tail, out);
 }

@@ -93,11 +93,10 @@ long call_ioctl(int fd, const struct fuzz_op *op)
  */
 static int find_event(unsigned int first)
 {
-	unsigned int i;
 	u64 id;
 	int fd;
 
-	for (i = 0; i < FUZZ_EVENTS; i++) {
+	for (unsigned int i = 0; i < FUZZ_EVENTS; i++) {
 		fd = fuzz_running_fd((first + i) % FUZZ_EVENTS);
 		if (fd > STDERR_FILENO && !ioctl(fd, PERF_EVENT_IOC_ID, &id))
 			return fd;

@@ -40,18 +40,14 @@ static void reduce_word(struct reducer *reducer, u64 *word)
 
 static void reduce_bits(struct reducer *reducer, u64 *word)
 {
-	u64 left;
-
-	for (left = *word; left; left &= left - 1)
+	for (u64 left = *word; left; left &= left - 1)
 		if (goes(reducer))
 			*word &= ~(left & -left);
 }
 
 static void reduce_event(struct reducer *reducer, struct fuzz_event *event)
 {
-	unsigned int i;
-
-	for (i = FIRST_WORD; i < FUZZ_ATTR_WORDS; i++)
+	for (unsigned int i = FIRST_WORD; i < FUZZ_ATTR_WORDS; i++)
 		if (i == SAMPLE_TYPE_WORD || i == READ_FORMAT_WORD || i == FLAGS_WORD)
 			reduce_bits(reducer, &event->words[i]);
 		else

@@ -101,7 +101,6 @@ void child_trace(void)
 {
 	const char what = CHILD_LOOP;
 	char done;
-	int i;
 
 	if (child <= 0 || ptrace(PTRACE_ATTACH, child, NULL, NULL))
 		return;
@@ -109,7 +108,7 @@ void child_trace(void)
 	/* The child waits in a system call, which must end before it can be single-stepped. */
 	if (write(tell[1], &what, 1) != 1)
 		return;
-	for (i = 0; i < TRACED_STEPS; i++)
+	for (int i = 0; i < TRACED_STEPS; i++)
 		if (ptrace(PTRACE_SINGLESTEP, child, NULL, NULL) || !wait_for_stop())
 			break;
 	ptrace(PTRACE_DETACH, child, NULL, NULL);

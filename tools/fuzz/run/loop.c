@@ -14,9 +14,7 @@ extern const char __start_fuzz_loops[], __stop_fuzz_loops[];
 
 __attribute__((noinline, section("fuzz_loops"))) void loop_memory(unsigned long rounds)
 {
-	unsigned long i;
-
-	for (i = 0; i < rounds; i++)
+	for (unsigned long i = 0; i < rounds; i++)
 		memory[i * STORE_STRIDE % WORDS] = memory[i * LOAD_STRIDE % WORDS] + 1;
 }
 

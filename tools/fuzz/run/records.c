@@ -28,9 +28,7 @@ static u64 word_at(const char *data, u64 size, u64 at)
 
 static void copy_record(const char *data, u64 size, u64 at, u64 bytes)
 {
-	u64 i;
-
-	for (i = 0; i < bytes / sizeof(u64); i++)
+	for (u64 i = 0; i < bytes / sizeof(u64); i++)
 		record[i] = word_at(data, size, at + i * sizeof(u64));
 }
 

@@ -43,9 +43,7 @@ void result_note_count(const char *what, unsigned int event, u64 count, bool rep
 
 void fuzz_print_results(FILE *out)
 {
-	unsigned int i;
-
-	for (i = 0; i < nr_results; i++)
+	for (unsigned int i = 0; i < nr_results; i++)
 		fprintf(out, " %s%u:%lld", results[i].what, results[i].event,
 			(long long)results[i].value);
 }

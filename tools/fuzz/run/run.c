@@ -63,8 +63,6 @@ static volatile sig_atomic_t signals;
 
 static void on_signal(int sig)
 {
-	unsigned int i;
-
 	if (++signals < MANY_SIGNALS)
 		return;
 	if (sig == SIGIO) {
@@ -72,7 +70,7 @@ static void on_signal(int sig)
 		return;
 	}
 	/* An ignored SIGTRAP would end the program. */
-	for (i = 0; i < FUZZ_EVENTS; i++)
+	for (unsigned int i = 0; i < FUZZ_EVENTS; i++)
 		if (running[i].fd > STDERR_FILENO)
 			ioctl(running[i].fd, PERF_EVENT_IOC_DISABLE, 0);
 }
@@ -249,9 +247,7 @@ static void unmap_event(struct running *run)
 /* Check whether the buffer has other events' samples. */
 static bool shares_buffer(const struct fuzz_case *fuzz)
 {
-	unsigned int i;
-
-	for (i = 0; i < fuzz->nr_ops; i++)
+	for (unsigned int i = 0; i < fuzz->nr_ops; i++)
 		if (fuzz->ops[i].kind == FUZZ_SET_OUTPUT)
 			return true;
 	return false;
@@ -278,11 +274,9 @@ static bool size_repeats(const struct perf_event_attr *attr)
 /* Check whether all counts in samples are the same with every driver. */
 static bool counts_repeat(const struct fuzz_case *fuzz, const struct perf_event_attr *attr)
 {
-	unsigned int i;
-
 	if (!(attr->sample_type & PERF_SAMPLE_READ) || !(attr->read_format & PERF_FORMAT_GROUP))
 		return true;
-	for (i = 0; i < fuzz->nr_events; i++)
+	for (unsigned int i = 0; i < fuzz->nr_events; i++)
 		if (running[i].fd >= 0 && !running[i].repeats)
 			return false;
 	return true;

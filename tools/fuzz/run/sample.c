@@ -264,12 +264,10 @@ void sample_add(struct samples *samples, const struct perf_event_attr *attr,
 void sample_note(const struct samples *samples, const struct perf_event_attr *attr,
 		 unsigned int event)
 {
-	unsigned int i;
-
 	result_note("in-loop", event, samples->in_loop);
 	if (!samples->in_loop)
 		return;
-	for (i = 0; i < SAMPLE_NR_FIELDS; i++)
+	for (unsigned int i = 0; i < SAMPLE_NR_FIELDS; i++)
 		if (attr->sample_type & fields[i].types)
 			result_note(fields[i].name, event, samples->hashes[i]);
 }

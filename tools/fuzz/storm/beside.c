@@ -89,10 +89,9 @@ void use_sysfs(u64 seed, time_t end)
 	static const char *const dirs[] = { "", "/events", "/format", "/caps" };
 	struct fuzz_rng rng = { .state = seed };
 	char path[256];
-	unsigned int i;
 
 	while (storm_now() < end) {
-		for (i = 0; i < ARRAY_SIZE(dirs); i++) {
+		for (unsigned int i = 0; i < ARRAY_SIZE(dirs); i++) {
 			snprintf(path, sizeof(path), "/sys/bus/event_source/devices/%s%s",
 				 target.pmu, dirs[i]);
 			read_files(path);

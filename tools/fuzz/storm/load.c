@@ -42,9 +42,7 @@ static bool load(const char *path)
 
 static bool unload(void)
 {
-	unsigned int i;
-
-	for (i = 0; i < UNLOAD_TRIES; i++) {
+	for (unsigned int i = 0; i < UNLOAD_TRIES; i++) {
 		if (!syscall(SYS_delete_module, MODULE_NAME, O_NONBLOCK))
 			return true;
 		usleep(UNLOAD_PAUSE_US);

@@ -199,7 +199,6 @@ static void torment_map(struct fuzz_rng *rng)
 {
 	struct mapped mapped = { .page_size = sysconf(_SC_PAGESIZE) };
 	struct perf_event_attr attr;
-	unsigned int i;
 
 	attr_init(&attr, fuzz_percent(rng, 50) ? ARCH_EVENT_CYCLES : ARCH_EVENT_INSTRUCTIONS);
 	attr.disabled = 0;
@@ -215,7 +214,7 @@ static void torment_map(struct fuzz_rng *rng)
 	mapped.map = mmap(NULL, mapped.pages * mapped.page_size, PROT_READ | PROT_WRITE,
 			  MAP_SHARED, mapped.fd, 0);
 	if (mapped.map != MAP_FAILED) {
-		for (i = 0; i < MAPS_PER_EVENT; i++) {
+		for (unsigned int i = 0; i < MAPS_PER_EVENT; i++) {
 			do_odd_thing(&mapped, rng);
 			known_loop(MAPS_LOOP);
 			tally_add(&tally->maps, 1);

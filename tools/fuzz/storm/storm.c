@@ -141,7 +141,6 @@ static void show_late(pid_t group)
 	char name[300], text[2048];
 	struct dirent *entry;
 	DIR *dir = opendir("/proc");
-	unsigned int i;
 	ssize_t size;
 	pid_t pid;
 	int fd;
@@ -150,7 +149,7 @@ static void show_late(pid_t group)
 		pid = atoi(entry->d_name);
 		if (pid <= 0 || getpgid(pid) != group)
 			continue;
-		for (i = 0; i < ARRAY_SIZE(files); i++) {
+		for (unsigned int i = 0; i < ARRAY_SIZE(files); i++) {
 			snprintf(name, sizeof(name), "/proc/%d/%s", pid, files[i]);
 			fd = open(name, O_RDONLY);
 			if (fd < 0)

@@ -32,11 +32,10 @@
 static pid_t spin(bool exec)
 {
 	pid_t pid = fork();
-	unsigned int i;
 
 	if (pid)
 		return pid;
-	for (i = 0; !exec || i < 5; i++) {
+	for (unsigned int i = 0; !exec || i < 5; i++) {
 		known_loop(TASK_LOOP);
 		usleep(SPIN_PAUSE_US);
 	}

@@ -81,16 +81,14 @@ static void twist_event(struct fuzz_event *event, struct fuzz_rng *rng)
 
 void twist_case(struct fuzz_case *fuzz, struct fuzz_rng *rng)
 {
-	unsigned int i;
-
 	while (fuzz->nr_ops < FUZZ_OPS) {
 		fuzz_make_op(&fuzz->ops[fuzz->nr_ops], rng, fuzz->nr_events);
 		/* A closed event is of no use for later operations. */
 		if (fuzz->ops[fuzz->nr_ops].kind != FUZZ_CLOSE || fuzz->nr_ops >= FUZZ_OPS - 3)
 			fuzz->nr_ops++;
 	}
-	for (i = 0; i < fuzz->nr_ops; i++)
+	for (unsigned int i = 0; i < fuzz->nr_ops; i++)
 		hurry_op(&fuzz->ops[i], rng);
-	for (i = 0; i < fuzz->nr_events; i++)
+	for (unsigned int i = 0; i < fuzz->nr_events; i++)
 		twist_event(&fuzz->events[i], rng);
 }

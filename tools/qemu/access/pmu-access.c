@@ -105,9 +105,7 @@ static const struct {
 
 static struct access *find_access(const char *kind, uint32_t number)
 {
-	unsigned int i;
-
-	for (i = 0; i < nr_accesses; i++)
+	for (unsigned int i = 0; i < nr_accesses; i++)
 		if (!strcmp(accesses[i].kind, kind) && accesses[i].number == number)
 			return &accesses[i];
 	if (nr_accesses == MAX_REGISTERS) {
@@ -122,9 +120,8 @@ static struct access *find_access(const char *kind, uint32_t number)
 static void report_blocks(unsigned int vcpu)
 {
 	const uint64_t *count = qemu.scoreboard_find(executions, vcpu);
-	unsigned int i;
 
-	for (i = 0; i < nr_blocks; i++) {
+	for (unsigned int i = 0; i < nr_blocks; i++) {
 		if (count[i] != blocks[i].reported)
 			fprintf(out, "block %llx %u %llu\n", (unsigned long long)blocks[i].address,
 				blocks[i].nr_instructions,
@@ -135,11 +132,9 @@ static void report_blocks(unsigned int vcpu)
 
 static void on_mark(unsigned int vcpu, void *unused)
 {
-	unsigned int i;
-
 	(void)unused;
 	fprintf(out, "mark %u\n", nr_marks++);
-	for (i = 0; i < nr_accesses; i++) {
+	for (unsigned int i = 0; i < nr_accesses; i++) {
 		if (accesses[i].count)
 			fprintf(out, "%s 0x%x %llu\n", accesses[i].kind, accesses[i].number,
 				(unsigned long long)accesses[i].count);
@@ -208,12 +203,11 @@ static void *find_rcx(void)
 {
 	static void *handle;
 	struct garray *list;
-	unsigned int i;
 
 	if (handle)
 		return handle;
 	list = qemu.registers();
-	for (i = 0; i < list->len; i++) {
+	for (unsigned int i = 0; i < list->len; i++) {
 		struct register_descriptor *descriptor =
 			(struct register_descriptor *)list->data + i;
 
@@ -283,8 +277,6 @@ static void on_translation(qemu_plugin_id_t id, void *tb)
 
 int qemu_plugin_install(qemu_plugin_id_t id, const struct qemu_info *info, int argc, char **argv)
 {
-	size_t i;
-
 	is_x86 = !strcmp(info->target_name, "x86_64");
 	if (plugin_check_target(info, is_x86 ? "x86_64" : "aarch64"))
 		return 1;
@@ -294,7 +286,7 @@ int qemu_plugin_install(qemu_plugin_id_t id, const struct qemu_info *info, int a
 		return plugin_refuse("%d CPUs: the maximum is 1, use -smp 1", info->smp_vcpus);
 	if (argc != 1 || strncmp(argv[0], "out=", 4))
 		return plugin_refuse("needs one option, out=FILE");
-	for (i = 0; i < ARRAY_SIZE(symbols); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(symbols); i++) {
 		*symbols[i].function = dlsym(RTLD_DEFAULT, symbols[i].name);
 		if (!*symbols[i].function)
 			return plugin_refuse("this QEMU does not export %s(): use QEMU 9.0 to 11.0, built with modules",

@@ -166,9 +166,7 @@ static void hook_mdcr_changed(unsigned int vcpu)
 
 static void hook_reset(void)
 {
-	unsigned int i;
-
-	for (i = 0; i < PMU_VCPUS_MAX; i++) {
+	for (unsigned int i = 0; i < PMU_VCPUS_MAX; i++) {
 		if (!pmus[i])
 			continue;
 		arm64_pmu_reset(pmus[i]);
@@ -194,12 +192,11 @@ static void print_vcpu(FILE *f, unsigned int vcpu)
 {
 	const struct arm64_pmu *pmu = pmus[vcpu];
 	arm64_pmu_counts counts;
-	unsigned int i;
 
 	if (!pmu)
 		return;
 	arm64_branch_flush(vcpu);
-	for (i = 0; i < ARM64_PMU_REGS; i++) {
+	for (unsigned int i = 0; i < ARM64_PMU_REGS; i++) {
 		fprintf(f, "cpu%u.mrs.%s %lu\n", vcpu, arm64_pmu_reg_name(i), pmu->reads[i]);
 		fprintf(f, "cpu%u.msr.%s %lu\n", vcpu, arm64_pmu_reg_name(i), pmu->writes[i]);
 	}
@@ -212,7 +209,7 @@ static void print_vcpu(FILE *f, unsigned int vcpu)
 	unknown_print(f, vcpu);
 
 	count_read(vcpu, counts[0], COUNT_ALL_KINDS);
-	for (i = 0; i < ARM64_PMU_LEVELS; i++)
+	for (unsigned int i = 0; i < ARM64_PMU_LEVELS; i++)
 		fprintf(f, "cpu%u.instructions.el%u %lu\n", vcpu, i,
 			counts[ARM64_PMU_INSTRUCTIONS][i]);
 }

@@ -64,14 +64,13 @@ static bool is_event_table(const struct arm64_qemu_event *events)
 		[ARM64_PMU_STALL_BACKEND]	= 0x24,
 		[ARM64_PMU_STALL]		= 0x3c,
 	};
-	size_t i;
 
 	if ((uintptr_t)events % _Alignof(struct arm64_qemu_event))
 		return false;
 	if (!image_is_data(events, sizeof(*events) * ARM64_PMU_EVENTS))
 		return false;
 
-	for (i = 0; i < ARM64_PMU_EVENTS; i++) {
+	for (size_t i = 0; i < ARM64_PMU_EVENTS; i++) {
 		const struct arm64_qemu_event *e = &events[i];
 
 		if (e->number != numbers[i] ||
@@ -93,14 +92,13 @@ static bool is_event_table(const struct arm64_qemu_event *events)
 struct arm64_qemu_event *arm64_pmu_events(void)
 {
 	struct image_code code;
-	size_t i;
 
 	if (!image_function("pmu_init", &code)) {
 		plugin_refuse("this QEMU does not export pmu_init(): use QEMU 7.2 to 11.1, built with modules");
 		return NULL;
 	}
 
-	for (i = 0; i + 7 <= code.len; i++) {
+	for (size_t i = 0; i + 7 <= code.len; i++) {
 		const void *target = lea_rip(code.start + i);
 
 		if (target && is_event_table(target))
@@ -126,7 +124,7 @@ static enum arm64_pmu_distance distance_in(struct image_code code,
 					   const struct arm64_qemu_event *events)
 {
 	bool not = false, neg = false;
-	size_t lea, call, i;
+	size_t lea, call;
 
 	for (lea = 0; lea + 7 <= code.len; lea++)
 		if (lea_rip(code.start + lea) == events)
@@ -139,7 +137,7 @@ static enum arm64_pmu_distance distance_in(struct image_code code,
 		return ARM64_PMU_DISTANCE_UNKNOWN;
 
 	/* 64-bit "not" and "neg" of a register: REX.W f7 /2 and /3 */
-	for (i = call > 64 ? call - 64 : 0; i + 3 <= call; i++) {
+	for (size_t i = call > 64 ? call - 64 : 0; i + 3 <= call; i++) {
 		const uint8_t *p = code.start + i;
 
 		if ((p[0] & 0xfe) != 0x48 || p[1] != 0xf7)
@@ -164,13 +162,12 @@ enum arm64_pmu_distance arm64_pmu_distance(const struct arm64_qemu_event *events
 {
 	enum arm64_pmu_distance distance;
 	struct image_code code;
-	size_t i;
 
 	if (!image_function("pmu_op_finish", &code))
 		return ARM64_PMU_DISTANCE_UNKNOWN;
 
 	distance = distance_in(code, events);
-	for (i = 0; !distance && i + 5 <= code.len; i++)
+	for (size_t i = 0; !distance && i + 5 <= code.len; i++)
 		if (code.start[i] == 0xe8)
 			distance = distance_in(image_code_at(image_rel32(code.start + i + 1),
 							     FUNCTION_MAX), events);
@@ -182,12 +179,11 @@ static int32_t env_offset_in_pmu_init(void)
 {
 	struct image_code code;
 	int32_t offset;
-	size_t i;
 
 	if (!image_function("pmu_init", &code))
 		return 0;
 
-	for (i = 0; i + 10 <= code.len; i++) {
+	for (size_t i = 0; i + 10 <= code.len; i++) {
 		const uint8_t *p = code.start + i;
 
 		if ((p[0] & 0xfe) != 0x48 || p[1] != 0x8d || (p[2] & 0xf8) != 0xb8)
@@ -206,12 +202,11 @@ static int32_t env_offset_in_timer(void)
 {
 	struct image_code code;
 	int32_t offset;
-	size_t i;
 
 	if (!image_function("arm_pmu_timer_cb", &code))
 		return 0;
 
-	for (i = 0; i + 7 <= code.len; i++) {
+	for (size_t i = 0; i + 7 <= code.len; i++) {
 		const uint8_t *p = code.start + i;
 
 		if ((p[0] & 0xfb) != 0x48 || p[1] != 0x8d || (p[2] & 0xc7) != 0x87)

@@ -111,9 +111,7 @@ static unsigned long last_other;
 
 static int read_version(const char *name, uint64_t *version)
 {
-	size_t i;
-
-	for (i = 0; i < ARRAY_SIZE(versions); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(versions); i++)
 		if (!strcmp(versions[i].name, name)) {
 			*version = versions[i].version;
 			return 0;

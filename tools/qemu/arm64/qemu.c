@@ -69,11 +69,10 @@ struct arm64_vcpu arm64_vcpus[PMU_VCPUS_MAX];
 static bool find_pstate(void)
 {
 	struct image_code code;
-	size_t i;
 
 	if (!image_function("helper_msr_i_daifclear", &code))
 		return false;
-	for (i = 0; i + 7 <= code.len; i++) {
+	for (size_t i = 0; i + 7 <= code.len; i++) {
 		const uint8_t *p = code.start + i;
 
 		if (p[0] == 0x80 && p[1] == 0xbf && !p[6] && !offset.aarch64)
@@ -99,11 +98,10 @@ static bool find_pc(void)
 	int32_t env = arm64_env_offset();
 	bool same_env = false;
 	struct image_code code;
-	size_t i;
 
 	if (!image_function("arm_cpu_synchronize_from_tb", &code))
 		return false;
-	for (i = 0; i + 7 <= code.len; i++) {
+	for (size_t i = 0; i + 7 <= code.len; i++) {
 		const uint8_t *p = code.start + i;
 
 		if (p[0] == 0x80 && p[1] == 0xbf && !p[6])
@@ -279,9 +277,8 @@ static void *find_spi(unsigned int n)
 {
 	static const char *const types[] = { "arm-gicv3-common", "arm_gic_common" };
 	void *gic = NULL;
-	size_t i;
 
-	for (i = 0; i < ARRAY_SIZE(types) && !gic; i++)
+	for (size_t i = 0; i < ARRAY_SIZE(types) && !gic; i++)
 		gic = qemu.object_resolve_path_type("", types[i], NULL);
 	if (!gic) {
 		plugin_refuse("finds no interrupt controller with SPIs: use -M virt, or no spi=");

@@ -50,15 +50,14 @@ static void mixed(void)
 {
 	static char words[1024][16];
 	uint32_t state = 1;
-	unsigned int i, round;
 
-	for (round = 0; round < 120; round++) {
-		for (i = 0; i < 1024; i++) {
+	for (unsigned int round = 0; round < 120; round++) {
+		for (unsigned int i = 0; i < 1024; i++) {
 			state = state * 1664525 + 1013904223;
 			snprintf(words[i], sizeof(words[i]), "%x", state);
 		}
 		qsort(words, 1024, sizeof(words[0]), compare);
-		for (i = 0; i < 1024; i++)
+		for (unsigned int i = 0; i < 1024; i++)
 			state += hash_of(words[i]) +
 				 !bsearch(words[i], words, 1024, sizeof(words[0]), compare);
 	}
@@ -111,13 +110,12 @@ static int nr_cpus;
 static void work_on_cpus(void (*run)(void))
 {
 	cpu_set_t set;
-	int cpu;
 
 	if (nr_cpus == 1) {
 		run();
 		return;
 	}
-	for (cpu = 0; cpu < nr_cpus; cpu++) {
+	for (int cpu = 0; cpu < nr_cpus; cpu++) {
 		if (fork())
 			continue;
 		CPU_ZERO(&set);
@@ -134,13 +132,12 @@ static void work_on_cpus(void (*run)(void))
 static void measure(const char *state)
 {
 	const char *states = getenv("states");
-	unsigned int i;
 
 	if (states && !strstr(states, state))
 		return;
-	for (i = 0; i < ARRAY_SIZE(works); i++)
+	for (unsigned int i = 0; i < ARRAY_SIZE(works); i++)
 		work_on_cpus(works[i].run);
-	for (i = 0; i < ARRAY_SIZE(works); i++) {
+	for (unsigned int i = 0; i < ARRAY_SIZE(works); i++) {
 		mark("begin", state, works[i].name);
 		work_on_cpus(works[i].run);
 		mark("end", state, works[i].name);
@@ -154,12 +151,12 @@ static unsigned int nr_events;
 
 static void open_event(const char *state, struct perf_event_attr *attr)
 {
-	int cpu, fd;
+	int fd;
 
 	attr->size = sizeof(*attr);
 	attr->type = PERF_TYPE_HARDWARE;
 	attr->pinned = 1;
-	for (cpu = 0; cpu < nr_cpus && nr_events < EVENTS_MAX; cpu++) {
+	for (int cpu = 0; cpu < nr_cpus && nr_events < EVENTS_MAX; cpu++) {
 		fd = syscall(SYS_perf_event_open, attr, -1, cpu, -1, 0);
 		if (fd < 0)
 			printf("failed %s: %m\n", state);

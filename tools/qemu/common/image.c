@@ -34,10 +34,9 @@ static bool within(const struct dl_phdr_info *info, const Elf64_Phdr *ph, const 
 static int visit(struct dl_phdr_info *info, size_t size, void *data)
 {
 	struct walk *w = data;
-	int i;
 
 	(void)size;
-	for (i = 0; i < info->dlpi_phnum; i++) {
+	for (int i = 0; i < info->dlpi_phnum; i++) {
 		const Elf64_Phdr *ph = &info->dlpi_phdr[i];
 
 		if (ph->p_type == PT_LOAD && within(info, ph, w)) {
@@ -184,10 +183,9 @@ struct hunt {
 static int hunt_in(struct dl_phdr_info *info, size_t size, void *data)
 {
 	struct hunt *h = data;
-	int i;
 
 	(void)size;
-	for (i = 0; i < info->dlpi_phnum; i++) {
+	for (int i = 0; i < info->dlpi_phnum; i++) {
 		const Elf64_Phdr *ph = &info->dlpi_phdr[i];
 		void **p, **end;
 

@@ -14,9 +14,8 @@ static const struct option *find_option(const struct option *table, size_t len,
 					const char *arg, char separator)
 {
 	size_t n = strcspn(arg, (const char[]) { separator, '\0' });
-	size_t i;
 
-	for (i = 0; i < len; i++)
+	for (size_t i = 0; i < len; i++)
 		if (strlen(table[i].name) == n && !strncmp(table[i].name, arg, n))
 			return &table[i];
 	return NULL;
@@ -42,9 +41,8 @@ static int refuse_unknown(const char *arg, const char *prefix, const struct opti
 {
 	char known[512] = "";
 	size_t used = 0;
-	size_t i;
 
-	for (i = 0; i < len && used < sizeof(known); i++)
+	for (size_t i = 0; i < len && used < sizeof(known); i++)
 		used += snprintf(known + used, sizeof(known) - used, "%s%s%s", i ? ", " : "",
 				 prefix, table[i].name);
 	return plugin_refuse("unknown option '%s' (known: %s%s)", arg, known,
@@ -86,9 +84,8 @@ static int read_fault(const char *arg, const char *fault, const struct option_ta
 int options_read(int argc, char **argv, const struct option_table *table)
 {
 	const struct option *option;
-	int i;
 
-	for (i = 0; i < argc; i++) {
+	for (int i = 0; i < argc; i++) {
 		const char *value = strchr(argv[i], '=');
 
 		if (value && !strncmp(argv[i], "fault=", 6)) {

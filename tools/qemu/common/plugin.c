@@ -98,9 +98,8 @@ static int refuse_option(const char *arg, const struct plugin_option *table, siz
 {
 	char known[512] = "";
 	size_t used = 0;
-	size_t i;
 
-	for (i = 0; i < len && used < sizeof(known); i++)
+	for (size_t i = 0; i < len && used < sizeof(known); i++)
 		used += snprintf(known + used, sizeof(known) - used, "%s%s",
 				 i ? ", " : "", table[i].text);
 
@@ -119,9 +118,8 @@ static int refuse_option(const char *arg, const struct plugin_option *table, siz
 int plugin_options(int argc, char **argv, const struct plugin_option *table, size_t len)
 {
 	size_t i;
-	int n;
 
-	for (n = 0; n < argc; n++) {
+	for (int n = 0; n < argc; n++) {
 		for (i = 0; i < len; i++)
 			if (!strcmp(argv[n], table[i].text))
 				break;

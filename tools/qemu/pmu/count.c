@@ -91,12 +91,11 @@ void count_read(unsigned int vcpu, uint64_t *counts, uint32_t kinds)
 {
 	const unsigned int levels = count_config->levels;
 	const struct counting *c = countings[vcpu];
-	unsigned int level;
 
 	for (kinds = present_kinds(kinds); kinds;) {
 		unsigned int kind = take_kind(&kinds);
 
-		for (level = 0; level < levels; level++)
+		for (unsigned int level = 0; level < levels; level++)
 			counts[kind * levels + level] = count_of(c, kind, level);
 	}
 }
@@ -108,10 +107,9 @@ void count_read(unsigned int vcpu, uint64_t *counts, uint32_t kinds)
  */
 uint64_t count_of_kind(unsigned int vcpu, unsigned int kind)
 {
-	unsigned int level;
 	uint64_t sum = 0;
 
-	for (level = 0; level < count_config->levels; level++)
+	for (unsigned int level = 0; level < count_config->levels; level++)
 		sum += count_of(countings[vcpu], kind, level);
 	return sum;
 }
@@ -146,16 +144,15 @@ void count_watch(unsigned int vcpu, const uint64_t *distance, uint32_t kinds)
 	const unsigned int levels = count_config->levels;
 	uint32_t all = with_word(present_kinds(kinds | live_kinds));
 	struct counting *c = countings[vcpu];
-	unsigned int level;
 
 	while (all) {
 		unsigned int kind = take_kind(&all);
 		bool far = !(kinds & bit_of(kind));
 
-		for (level = 0; level < levels; level++)
+		for (unsigned int level = 0; level < levels; level++)
 			watch(c, kind, level, far ? FAR_AWAY : distance[kind * levels + level]);
 	}
-	for (level = 0; level < levels; level++) {
+	for (unsigned int level = 0; level < levels; level++) {
 		int64_t instructions = word_distance(c, level);
 
 		word_set(c, level, instructions > 0 ? instructions : 0);
@@ -404,7 +401,6 @@ void count_gen_start(const struct count_block *b)
 	const unsigned int memory[] = {
 		count_config->loads, count_config->stores, count_config->updates
 	};
-	size_t i;
 
 	if (live_has(word_kinds()) && !pmu_qemu_is_single())
 		word_gen_near(b, word_of(b->level));
@@ -413,7 +409,7 @@ void count_gen_start(const struct count_block *b)
 							 not_taken_slot(), 0, (void *)after);
 
 	/* Accesses come after the checks of their block, so check them in the next one. */
-	for (i = 0; i < ARRAY_SIZE(memory); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(memory); i++)
 		if (count_is_live(memory[i]))
 			plugin_api.register_vcpu_tb_exec_cond_cb(b->tb, reached_in_block, 0,
 								 PLUGIN_COND_LT,
@@ -520,14 +516,13 @@ void count_gen_memory(struct qemu_plugin_insn *insn, const struct count_block *b
 void count_gen_checks(struct qemu_plugin_insn *last, const struct count_block *b, bool continues)
 {
 	uint32_t counted = b->counted & ~word_kinds();
-	unsigned int kind;
 
 	if (b->counted & word_kinds() && (!continues || pmu_qemu_is_single()))
 		plugin_api.register_vcpu_insn_exec_cond_cb(last, word_reached_in_block, 0,
 							   PLUGIN_COND_GE, word_of(b->level),
 							   WORD_BEFORE(0),
 							   (void *)(uintptr_t)b->level);
-	for (kind = 0; kind < count_config->kinds; kind++)
+	for (unsigned int kind = 0; kind < count_config->kinds; kind++)
 		if (counted & bit_of(kind))
 			plugin_api.register_vcpu_insn_exec_cond_cb(last, reached_in_block, 0,
 								   PLUGIN_COND_LT,
@@ -540,9 +535,7 @@ void count_gen_checks(struct qemu_plugin_insn *last, const struct count_block *b
 /* Find all scores: they may move when a vCPU is added. No vCPU executes code meanwhile. */
 static void find_scores(void)
 {
-	unsigned int i;
-
-	for (i = 0; i < PMU_VCPUS_MAX; i++)
+	for (unsigned int i = 0; i < PMU_VCPUS_MAX; i++)
 		if (countings[i])
 			countings[i]->score = plugin_api.scoreboard_find(scores, i);
 }
@@ -574,15 +567,13 @@ void count_init(struct count_config *c)
  */
 void count_vcpu_init(unsigned int vcpu)
 {
-	size_t i;
-
 	countings[vcpu] = calloc(1, sizeof(*countings[vcpu]));
 	if (!countings[vcpu])
 		abort();
 	find_scores();
 	countings[vcpu]->predictor.entry[COUNT_PREDICTOR_ENTRIES] = COUNT_PREDICTOR_TAKEN;
-	for (i = 0; i < CACHE_LINES; i++)
+	for (size_t i = 0; i < CACHE_LINES; i++)
 		countings[vcpu]->cache[i] = NOWHERE;
-	for (i = 0; i < TLB_ENTRIES; i++)
+	for (size_t i = 0; i < TLB_ENTRIES; i++)
 		countings[vcpu]->tlb[i] = NOWHERE;
 }

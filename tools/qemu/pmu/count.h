@@ -98,9 +98,8 @@ struct count_clock {
 static inline uint64_t count_cycles(const struct count_clock *clock, unsigned int levels)
 {
 	uint64_t sum = 0;
-	unsigned int i;
 
-	for (i = 0; i < levels; i++)
+	for (unsigned int i = 0; i < levels; i++)
 		sum += clock->word[i];
 	return *clock->origin + ((int64_t)sum >> COUNT_INSTRUCTIONS_SHIFT) +
 	       (sum & COUNT_BRANCHES_MASK);

@@ -136,9 +136,7 @@ void deliver_alarm(unsigned int vcpu)
  */
 void deliver_reset(void)
 {
-	unsigned int i;
-
-	for (i = 0; i < deliver_config.cpus; i++)
+	for (unsigned int i = 0; i < deliver_config.cpus; i++)
 		deliveries[i].alarm_set = false;
 }
 

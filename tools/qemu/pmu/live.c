@@ -94,12 +94,11 @@ void live_need(unsigned int vcpu, uint32_t kinds)
 static void drop_unused(unsigned int vcpu)
 {
 	uint32_t kinds = used_kinds;
-	unsigned int i;
 
 	(void)vcpu;
 	if (next_kinds != live_kinds)
 		return;
-	for (i = 0; i < pmu_qemu_vcpus(); i++)
+	for (unsigned int i = 0; i < pmu_qemu_vcpus(); i++)
 		kinds |= config->needs(i) | vcpus[i].wanted;
 	used_kinds = 0;
 	if (!(live_kinds & ~kinds))

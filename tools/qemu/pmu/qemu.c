@@ -118,9 +118,7 @@ static qemu_plugin_id_t plugin_id;
  */
 int pmu_qemu_find_imports(const struct pmu_import *imports, size_t len)
 {
-	size_t i;
-
-	for (i = 0; i < len; i++) {
+	for (size_t i = 0; i < len; i++) {
 		*imports[i].place = dlsym(RTLD_DEFAULT, imports[i].name);
 		if (!*imports[i].place)
 			return plugin_refuse("this QEMU does not export %s(): use QEMU 10.0 to 11.1, built with modules",
@@ -134,11 +132,10 @@ static bool find_exception_index(void)
 {
 	static const uint8_t minus_one[4] = { 0xff, 0xff, 0xff, 0xff };
 	struct image_code code;
-	size_t i;
 
 	if (!image_function("cpu_loop_exit_noexc", &code))
 		return false;
-	for (i = 0; i + 10 <= code.len; i++) {
+	for (size_t i = 0; i + 10 <= code.len; i++) {
 		const uint8_t *p = code.start + i;
 
 		if (p[0] == 0xc7 && p[1] == 0x87 && !memcmp(p + 6, minus_one, 4)) {
@@ -207,9 +204,8 @@ int pmu_qemu_find(const struct qemu_info *info, const struct pmu_import *imports
 int pmu_qemu_find_single(void)
 {
 	struct image_code code;
-	size_t i;
 
-	for (i = 0; image_function("tcg_cflags_set", &code) && i + 6 <= code.len; i++) {
+	for (size_t i = 0; image_function("tcg_cflags_set", &code) && i + 6 <= code.len; i++) {
 		const uint8_t *p = code.start + i;
 
 		if (p[0] != 0x09 || p[1] != 0xb7)
@@ -231,11 +227,10 @@ int pmu_qemu_find_single(void)
 void **pmu_qemu_neighbour(void **place, const void *fn)
 {
 	void **found = NULL;
-	int i;
 
 	if (!image_is_data(place - NEIGHBOURHOOD, 2 * NEIGHBOURHOOD * sizeof(*place)))
 		return NULL;
-	for (i = -NEIGHBOURHOOD; i < NEIGHBOURHOOD; i++) {
+	for (int i = -NEIGHBOURHOOD; i < NEIGHBOURHOOD; i++) {
 		if (place[i] != fn)
 			continue;
 		if (found)
@@ -298,9 +293,7 @@ unsigned int pmu_qemu_vcpus(void)
  */
 unsigned int pmu_qemu_vcpu_of(const struct qemu_cpu *cpu)
 {
-	unsigned int i;
-
-	for (i = 0; i < nr_vcpus; i++)
+	for (unsigned int i = 0; i < nr_vcpus; i++)
 		if (cpus[i] == cpu)
 			return i;
 	plugin_refuse("an unknown CPU executes instructions: use QEMU 10.0 to 11.1");
@@ -403,9 +396,7 @@ static void (*reset_handler)(void);
 
 static void check_cpus(void)
 {
-	int i;
-
-	for (i = 0; i < machine_cpus; i++) {
+	for (int i = 0; i < machine_cpus; i++) {
 		const struct qemu_cpu *cpu = qemu.qemu_get_cpu(i);
 
 		if (!cpu || is_cpu_reset(cpu))

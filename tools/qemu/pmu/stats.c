@@ -21,7 +21,6 @@ const char *stats_file;
 void stats_print(void (*print_vcpu)(FILE *f, unsigned int vcpu))
 {
 	FILE *f = stderr;
-	unsigned int i;
 
 	if (stats_file) {
 		f = fopen(stats_file, "w");
@@ -35,7 +34,7 @@ void stats_print(void (*print_vcpu)(FILE *f, unsigned int vcpu))
 	}
 
 	fprintf(f, "instrumented %u\n", live_instrumentations);
-	for (i = 0; i < PMU_VCPUS_MAX; i++)
+	for (unsigned int i = 0; i < PMU_VCPUS_MAX; i++)
 		print_vcpu(f, i);
 	if (f != stderr)
 		fclose(f);

@@ -37,9 +37,7 @@ void trail_begin(struct trail *t, unsigned int vcpu, const uint64_t *pc)
  */
 void trail_set_heads(struct trail *t, unsigned int levels)
 {
-	unsigned int level;
-
-	for (level = 0; level < COUNT_LEVELS_MAX; level++)
+	for (unsigned int level = 0; level < COUNT_LEVELS_MAX; level++)
 		t->score->heads[level] = levels >> level & 1;
 	t->score->any = levels;
 	t->quick = 0;

@@ -51,9 +51,8 @@ void unknown_event(unsigned int vcpu, uint64_t event)
 void unknown_print(FILE *f, unsigned int vcpu)
 {
 	const struct unknown *u = &unknowns[vcpu];
-	unsigned int i;
 
-	for (i = 0; i < u->nr; i++)
+	for (unsigned int i = 0; i < u->nr; i++)
 		fprintf(f, "cpu%u.unknown.%#lx %lu\n", vcpu, u->events[i].event,
 			u->events[i].times);
 }

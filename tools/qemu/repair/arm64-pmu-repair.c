@@ -87,7 +87,6 @@ static int change_events(struct arm64_qemu_event *events)
 		events[ARM64_PMU_INST_RETIRED],
 		events[ARM64_PMU_CPU_CYCLES],
 	};
-	size_t i;
 
 	_Static_assert(ARM64_PMU_INST_RETIRED + 1 == ARM64_PMU_CPU_CYCLES, "neighbours");
 
@@ -96,7 +95,7 @@ static int change_events(struct arm64_qemu_event *events)
 
 	changed[0].ns_per_count = instructions_to_ns_repaired;
 	changed[1].ns_per_count = cycles_to_ns_repaired;
-	for (i = 0; i < ARRAY_SIZE(changed); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(changed); i++) {
 		if (opt.no_overflow || opt.no_count)
 			changed[i].ns_per_count = never;
 		if (opt.no_count)
@@ -206,7 +205,6 @@ static void break_vcpu(unsigned int index)
 	const struct arm64_sysreg_id pmcr_id = { 3, 3, 9, 12, 0 };
 	struct faulty_vcpu *vcpu = &faulty_vcpus[index];
 	struct arm64_sysreg *regs[ARRAY_SIZE(faulty_regs)];
-	size_t i;
 
 	if (index >= VCPUS_MAX) {
 		plugin_refuse("faults work with up to %d CPUs: use a smaller -smp", VCPUS_MAX);
@@ -218,7 +216,7 @@ static void break_vcpu(unsigned int index)
 	if (!vcpu->pmcr)
 		exit(1);
 
-	for (i = 0; i < ARRAY_SIZE(faulty_regs); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(faulty_regs); i++) {
 		struct faulty_reg *r = &faulty_regs[i];
 
 		regs[i] = arm64_sysreg(vcpu->env, r->name, r->id);
@@ -232,7 +230,7 @@ static void break_vcpu(unsigned int index)
 		}
 	}
 
-	for (i = 0; i < ARRAY_SIZE(faulty_regs); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(faulty_regs); i++) {
 		struct faulty_reg *r = &faulty_regs[i];
 
 		if (!affected[r->effect])
@@ -250,10 +248,8 @@ static void break_vcpu(unsigned int index)
 
 static void forget_kept(void *opaque)
 {
-	unsigned int i;
-
 	(void)opaque;
-	for (i = 0; i < VCPUS_MAX; i++)
+	for (unsigned int i = 0; i < VCPUS_MAX; i++)
 		memset(faulty_vcpus[i].kept, 0, sizeof(faulty_vcpus[i].kept));
 }
 

@@ -157,8 +157,6 @@ static void on_translation_userdata(void *tb, void *userdata)
  */
 int qemu_plugin_install(qemu_plugin_id_t id, const struct qemu_info *info, int argc, char **argv)
 {
-	size_t i;
-
 	is_x86 = !strcmp(info->target_name, "x86_64");
 	if (plugin_options(argc, argv, NULL, 0) ||
 	    plugin_check_target(info, is_x86 ? "x86_64" : "aarch64"))
@@ -168,7 +166,7 @@ int qemu_plugin_install(qemu_plugin_id_t id, const struct qemu_info *info, int a
 				     info->max_vcpus, MAX_VCPUS);
 	if (info->version.cur < VERSION_MIN)
 		return plugin_refuse("needs QEMU 9.1 or newer: older versions have another plugin interface");
-	for (i = 0; i < ARRAY_SIZE(symbols); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(symbols); i++) {
 		*symbols[i].function = dlsym(RTLD_DEFAULT, symbols[i].name);
 		if (!*symbols[i].function)
 			return plugin_refuse("this QEMU does not export %s(): use QEMU 9.1 or newer, built with modules",

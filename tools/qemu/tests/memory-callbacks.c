@@ -67,14 +67,13 @@ static void on_access(unsigned int vcpu, uint32_t info, uint64_t address, void *
 static void on_translation(qemu_plugin_id_t id, void *tb)
 {
 	size_t i, nr = qemu_plugin_tb_n_insns(tb);
-	unsigned int p;
 
 	(void)id;
 	for (i = 0; i < nr; i++) {
 		void *insn = qemu_plugin_tb_get_insn(tb, i);
 		uint64_t address = qemu_plugin_insn_vaddr(insn);
 
-		for (p = 0; p + 1 < nr_pieces; p++) {
+		for (unsigned int p = 0; p + 1 < nr_pieces; p++) {
 			if (address < pieces[p].begin || address >= pieces[p + 1].begin)
 				continue;
 			if (address == pieces[p].begin)
@@ -105,12 +104,10 @@ static void report(qemu_plugin_id_t id, void *userdata)
 
 int qemu_plugin_install(qemu_plugin_id_t id, const struct qemu_info *info, int argc, char **argv)
 {
-	int i;
-
 	if (info->version.cur < OLDEST_VERSION || info->version.min > NEWEST_VERSION)
 		return plugin_refuse("the plugin interface is of version %d: use QEMU 7.2 to 10.0",
 				     info->version.cur);
-	for (i = 0; i < argc; i++) {
+	for (int i = 0; i < argc; i++) {
 		char *colon = strchr(argv[i], ':');
 
 		if (!strncmp(argv[i], "out=", 4)) {

@@ -34,10 +34,9 @@ struct model_test {
 static inline bool run_model_tests(const struct model_test *tests, size_t nr)
 {
 	bool failed = false;
-	size_t i;
 
 	printf("KTAP version 1\n1..%zu\n", nr);
-	for (i = 0; i < nr; i++) {
+	for (size_t i = 0; i < nr; i++) {
 		broken = NULL;
 		tests[i].run();
 		printf("%sok %zu %s\n", broken ? "not " : "", i + 1, tests[i].name);

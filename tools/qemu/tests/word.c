@@ -72,7 +72,6 @@ static unsigned int blocks_until(unsigned int kind, uint64_t limit, unsigned int
 	};
 	const struct count_block b = { .tb = NULL };
 	volatile unsigned int blocks = 0;
-	unsigned int i;
 
 	count_config = &config;
 	countings[0] = &counting;
@@ -81,7 +80,7 @@ static unsigned int blocks_until(unsigned int kind, uint64_t limit, unsigned int
 	memset(&counting, 0, sizeof(counting));
 	memset(&score, 0, sizeof(score));
 	counting.score = &score;
-	for (i = 0; i < KINDS; i++)
+	for (unsigned int i = 0; i < KINDS; i++)
 		counting.limit[index_of(i, 0)] = i == kind ? limit : FAR_AWAY;
 	word_set(&counting, 0, word_distance(&counting, 0));
 	block_size = n;
@@ -105,10 +104,8 @@ static uint64_t rounds(uint64_t limit, uint64_t n)
 
 static void test_limits(void)
 {
-	unsigned int n, limit;
-
-	for (n = 1; n <= BLOCK_MAX; n++) {
-		for (limit = 1; limit < LIMIT_MAX; limit += 37) {
+	for (unsigned int n = 1; n <= BLOCK_MAX; n++) {
+		for (unsigned int limit = 1; limit < LIMIT_MAX; limit += 37) {
 			EXPECT(blocks_until(INSTRUCTIONS, limit, n, true) == rounds(limit, n));
 			EXPECT(blocks_until(BRANCHES, limit, n, true) == limit);
 			EXPECT(blocks_until(CYCLES, limit, n, false) == rounds(limit, n));

@@ -52,11 +52,10 @@ static const struct pmu_import imports[] = {
 static bool find_env_fields(void)
 {
 	struct image_code code;
-	size_t i;
 
 	if (!image_function("helper_rdpmc", &code))
 		return false;
-	for (i = 0; i + 7 <= code.len; i++) {
+	for (size_t i = 0; i + 7 <= code.len; i++) {
 		const uint8_t *p = code.start + i;
 
 		if (p[0] != 0xf6 || p[1] != 0x87)
@@ -83,11 +82,10 @@ static bool find_env(void)
 	bool read_index = false;
 	struct image_code code;
 	int32_t env = 0;
-	size_t i;
 
 	if (!vmexit || !image_function("x86_cpu_do_interrupt", &code))
 		return false;
-	for (i = 0; i + 7 <= code.len; i++) {
+	for (size_t i = 0; i + 7 <= code.len; i++) {
 		const uint8_t *p = code.start + i;
 
 		if (p[0] == 0x8b && (p[1] & 0xc0) == 0x80 &&
@@ -144,12 +142,11 @@ static bool find_apic_call(void)
 {
 	struct image_code code;
 	const uint8_t *get = (const uint8_t *)x86_qemu.cpu_get_current_apic;
-	size_t i;
 
 	if (!image_function("apic_msr_read", &code))
 		return false;
 	x86_qemu_apic_msr_wants_apic = true;
-	for (i = 0; i + 5 <= code.len; i++)
+	for (size_t i = 0; i + 5 <= code.len; i++)
 		if (code.start[i] == 0xe8 && image_rel32(code.start + i + 1) == get)
 			x86_qemu_apic_msr_wants_apic = false;
 	return true;

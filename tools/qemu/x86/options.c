@@ -263,7 +263,6 @@ static int configure_uarch(const struct x86_uarch *uarch)
 static int read_model(void)
 {
 	const struct x86_uarch *uarch = opt.model ? x86_uarch_find(opt.model) : NULL;
-	int i;
 
 	if (opt.atoms != OPTION_UNSET && (!uarch || !uarch->other))
 		return plugin_refuse("'atoms' needs a hybrid model: use model=alder-lake or model=lunar-lake");
@@ -272,7 +271,7 @@ static int read_model(void)
 		default_model = true;
 		return 0;
 	}
-	for (i = 0; i < X86_PMU_VERSIONS; i++) {
+	for (int i = 0; i < X86_PMU_VERSIONS; i++) {
 		if (strcmp(opt.model, x86_pmu_version_name(i)))
 			continue;
 		x86_pmu_defaults(&config, i);

@@ -423,9 +423,7 @@ static bool is_reset(const struct qemu_cpu *cpu)
 
 static void on_reset(void)
 {
-	unsigned int i;
-
-	for (i = 0; i < pmu_qemu_vcpus(); i++) {
+	for (unsigned int i = 0; i < pmu_qemu_vcpus(); i++) {
 		vcpus[i].in_fetch = false;
 		vcpus[i].in_exception = false;
 	}

@@ -225,12 +225,10 @@ static const struct x86_eilvt_hooks eilvt_hooks = { read_eilvt, write_eilvt };
 
 static void hook_reset(void)
 {
-	unsigned int i;
-
 	if (x86_options_common()->ibs.present)
 		x86_eilvt_add(&eilvt_hooks);
 
-	for (i = 0; i < PMU_VCPUS_MAX; i++) {
+	for (unsigned int i = 0; i < PMU_VCPUS_MAX; i++) {
 		if (!pmus[i])
 			continue;
 		x86_pmu_reset(pmus[i]);
@@ -258,12 +256,11 @@ static void print_vcpu(FILE *f, unsigned int vcpu)
 {
 	const struct x86_pmu *pmu = pmus[vcpu];
 	x86_pmu_counts counts;
-	unsigned int row;
 
 	if (!pmu)
 		return;
 	x86_branch_flush(vcpu);
-	for (row = 0; row < X86_PMU_MSR_ROWS; row++) {
+	for (unsigned int row = 0; row < X86_PMU_MSR_ROWS; row++) {
 		const char *name = x86_pmu_msr_name(pmu->config, row);
 
 		if (!name)

@@ -45,9 +45,8 @@ static void report_cpu(void (*report)(const char *name, const char *fact))
 		"isa", "uarch", "mvendorid", "marchid", "mimpid",
 	};
 	char name[64], text[4096];
-	unsigned int i;
 
-	for (i = 0; i < ARRAY_SIZE(names); i++) {
+	for (unsigned int i = 0; i < ARRAY_SIZE(names); i++) {
 		if (!cpu_says(names[i], text, sizeof(text)))
 			continue;
 		snprintf(name, sizeof(name), "CPU: %s", names[i]);
@@ -64,11 +63,11 @@ static void report_files(void (*report)(const char *name, const char *fact), con
 {
 	char path[512], text[256], name[300], all[2048] = "";
 	struct dirent **entries;
-	int nr, i;
+	int nr;
 
 	snprintf(path, sizeof(path), DEVICES "/%s/%s", pmu.name, dir);
 	nr = scandir(path, &entries, NULL, alphasort);
-	for (i = 0; i < nr; i++) {
+	for (int i = 0; i < nr; i++) {
 		const char *file = entries[i]->d_name;
 
 		if (file[0] == '.')
@@ -135,13 +134,12 @@ void about_machine(void (*report)(const char *name, const char *fact))
 	};
 	char text[512];
 	struct utsname uts;
-	unsigned int i;
 
 	uname(&uts);
 	report("kernel", uts.release);
 	report("kernel build", uts.version);
 	report("architecture", uts.machine);
-	for (i = 0; i < ARRAY_SIZE(files); i++)
+	for (unsigned int i = 0; i < ARRAY_SIZE(files); i++)
 		if (read_text(files[i].path, text, sizeof(text)))
 			report(files[i].name, text);
 	report_cpu(report);

@@ -61,9 +61,7 @@ static bool is_high(const char *line)
 
 static bool all_high(const struct outcome *outcome)
 {
-	unsigned int i;
-
-	for (i = 0; i < outcome->nr_lines; i++)
+	for (unsigned int i = 0; i < outcome->nr_lines; i++)
 		if (!is_high(outcome->lines[i]))
 			return false;
 	/* Lines beyond MAX_LINES are not known. */

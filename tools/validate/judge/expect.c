@@ -22,9 +22,8 @@ bool expect_count(const char *what, u64 want, u64 got)
 u64 least_count(int fd, unsigned long iterations)
 {
 	u64 least = -1ULL, count;
-	int i;
 
-	for (i = 0; i < 20; i++) {
+	for (int i = 0; i < 20; i++) {
 		count = event_count_loop(fd, iterations);
 		least = count < least ? count : least;
 	}
@@ -68,10 +67,8 @@ bool expect_samples(const char *what, u64 count, u64 period, u64 fewer, u64 more
 /* noipa: a copy that the compiler specialises for 1 would have other instructions. */
 static __attribute__((noipa)) u64 count_five(int fd, unsigned long iterations)
 {
-	int i;
-
 	event_reset(fd);
-	for (i = 0; i < 5; i++) {
+	for (int i = 0; i < 5; i++) {
 		event_enable(fd);
 		known_loop(iterations);
 		event_disable(fd);
@@ -82,10 +79,9 @@ static __attribute__((noipa)) u64 count_five(int fd, unsigned long iterations)
 void expect_each(const char *what, int fd, unsigned int each)
 {
 	u64 base = event_count_loop(fd, 1), first = event_count_loop(fd, ITERATIONS);
-	int i;
 
 	if (!pmu.exact) {
-		for (i = 0; i < 10; i++)
+		for (int i = 0; i < 10; i++)
 			expect_count(what, each * (ITERATIONS - 1),
 				     event_count_loop(fd, ITERATIONS));
 		expect_count("sum of five runs", 5 * each * (ITERATIONS - 1),
@@ -93,7 +89,7 @@ void expect_each(const char *what, int fd, unsigned int each)
 		return;
 	}
 	expect_eq(what, each * (ITERATIONS - 1), first - base);
-	for (i = 1; i < 10; i++)
+	for (int i = 1; i < 10; i++)
 		expect_eq("count of another run", first, event_count_loop(fd, ITERATIONS));
 	base = count_five(fd, 1);
 	expect_eq("sum of five runs", 5 * each * (ITERATIONS - 1),

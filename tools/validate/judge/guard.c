@@ -81,12 +81,11 @@ static int read_choice(const char *path, char *text, size_t size)
 static void end_group(pid_t group)
 {
 	const struct timespec pause = { .tv_nsec = 10000000 };
-	int i;
 
 	if (!group)
 		return;
 	kill(-group, SIGKILL);
-	for (i = 0; i < 1000 && !kill(-group, 0); i++)
+	for (int i = 0; i < 1000 && !kill(-group, 0); i++)
 		nanosleep(&pause, NULL);
 }
 
@@ -183,9 +182,7 @@ void guard_stop(void)
 
 static bool is_known(const char *path)
 {
-	unsigned int i;
-
-	for (i = 0; i < changes->nr; i++)
+	for (unsigned int i = 0; i < changes->nr; i++)
 		if (!strcmp(changes->made[i].path, path))
 			return true;
 	return false;
@@ -275,9 +272,7 @@ static char seen[ARRAY_LEN(watched)][MAX_TEXT];
 
 void watch_begin(void)
 {
-	unsigned int i;
-
-	for (i = 0; i < ARRAY_LEN(watched); i++)
+	for (unsigned int i = 0; i < ARRAY_LEN(watched); i++)
 		if (read_choice(watched[i], seen[i], sizeof(seen[i])))
 			seen[i][0] = '\0';
 }
@@ -285,9 +280,8 @@ void watch_begin(void)
 void watch_end(void (*report)(const char *sentence))
 {
 	char now[MAX_TEXT], sentence[2048];
-	unsigned int i;
 
-	for (i = 0; i < ARRAY_LEN(watched); i++) {
+	for (unsigned int i = 0; i < ARRAY_LEN(watched); i++) {
 		bool back;
 
 		if (!seen[i][0] || read_choice(watched[i], now, sizeof(now)) ||

@@ -144,9 +144,8 @@ static bool is_counting(void)
 	struct event_times times;
 	u64 best = 0, off = ~0ULL;
 	u64 share = 0;
-	unsigned int i;
 
-	for (i = 0; i < ROUNDS; i++) {
+	for (unsigned int i = 0; i < ROUNDS; i++) {
 		u64 differs;
 
 		if (count(pmu.instructions, known_loop, ITERATIONS, &times))
@@ -242,12 +241,11 @@ static void test_cycles(void)
 {
 	struct perf_event_attr attr = pmu.instructions;
 	struct event_times times;
-	unsigned int i;
 
 	if (attr.type != PERF_TYPE_HARDWARE)
 		return;
 	attr.config += PERF_COUNT_HW_CPU_CYCLES - PERF_COUNT_HW_INSTRUCTIONS;
-	for (i = 0; i < ROUNDS; i++) {
+	for (unsigned int i = 0; i < ROUNDS; i++) {
 		if (count(attr, known_loop, ITERATIONS, &times) || !times.running ||
 		    llabs((s64)(times.count - times.running)) > (s64)times.running / 100)
 			return;

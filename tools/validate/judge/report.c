@@ -85,9 +85,7 @@ void report_begin(bool as_json, unsigned int nr)
 static void print_ktap(const struct check *check, const struct outcome *outcome,
 		       unsigned int number)
 {
-	unsigned int i;
-
-	for (i = 0; i < outcome->nr_lines; i++)
+	for (unsigned int i = 0; i < outcome->nr_lines; i++)
 		printf("# %s\n", outcome->lines[i]);
 	printf("%sok %u - %s: %s", outcome->result == FAIL ? "not " : "", number,
 	       check->area, check->name);
@@ -108,7 +106,6 @@ static void put_seen(const struct seen *seen, bool first)
 void report_check(const struct check *check, const struct outcome *outcome, unsigned int number)
 {
 	static const char *const words[] = { "pass", "fail", "skip" };
-	unsigned int i;
 
 	fprintf(json, "%s\n  {\"area\": ", number > 1 ? "," : "");
 	put_string(json, check->area);
@@ -120,12 +117,12 @@ void report_check(const struct check *check, const struct outcome *outcome, unsi
 	if (outcome->because)
 		put_field("because", outcome->because);
 	fprintf(json, ", \"lines\": [");
-	for (i = 0; i < outcome->nr_lines; i++) {
+	for (unsigned int i = 0; i < outcome->nr_lines; i++) {
 		fprintf(json, "%s", i ? ", " : "");
 		put_string(json, outcome->lines[i]);
 	}
 	fprintf(json, "], \"seen\": [");
-	for (i = 0; i < outcome->nr_seen; i++)
+	for (unsigned int i = 0; i < outcome->nr_seen; i++)
 		put_seen(&outcome->seen[i], !i);
 	fprintf(json, "]}");
 	if (!quiet)

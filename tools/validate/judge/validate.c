@@ -38,10 +38,9 @@ static bool is_called(const struct check *check, const char *text)
 const struct check *find_check(const char *title)
 {
 	char full[256];
-	unsigned int i, j;
 
-	for (i = 0; i < ARRAY_SIZE(lists); i++) {
-		for (j = 0; j < lists[i]->nr; j++) {
+	for (unsigned int i = 0; i < ARRAY_SIZE(lists); i++) {
+		for (unsigned int j = 0; j < lists[i]->nr; j++) {
 			snprintf(full, sizeof(full), "%s: %s", lists[i]->checks[j].area,
 				 lists[i]->checks[j].name);
 			if (!strcmp(full, title))
@@ -111,9 +110,7 @@ static bool add_text(struct texts *texts, const char *option, const char *text)
 /* Return the first text that the title of the check has, or NULL. */
 static const char *find_text(const struct texts *texts, const struct check *check)
 {
-	unsigned int i;
-
-	for (i = 0; i < texts->nr; i++)
+	for (unsigned int i = 0; i < texts->nr; i++)
 		if (is_called(check, texts->texts[i]))
 			return texts->texts[i];
 
@@ -204,11 +201,10 @@ static bool is_chosen(const struct check *check)
 static const struct check **choose_checks(unsigned int *nr)
 {
 	static const struct check *chosen[1024];
-	unsigned int i, j;
 
 	*nr = 0;
-	for (i = 0; i < ARRAY_SIZE(lists); i++)
-		for (j = 0; j < lists[i]->nr; j++)
+	for (unsigned int i = 0; i < ARRAY_SIZE(lists); i++)
+		for (unsigned int j = 0; j < lists[i]->nr; j++)
 			if (*nr < ARRAY_SIZE(chosen) && is_chosen(&lists[i]->checks[j]))
 				chosen[(*nr)++] = &lists[i]->checks[j];
 	return chosen;
@@ -250,11 +246,10 @@ static const char *judge(const struct check **checks, unsigned int nr, unsigned 
 			 unsigned int *unjudged, const char **why)
 {
 	const char *except;
-	unsigned int i;
 
 	*why = find_out(options.disrupt, options.allow_long);
 	report_begin(options.json, *why ? 0 : nr);
-	for (i = 0; !*why && i < nr && !signal_caught(); i++) {
+	for (unsigned int i = 0; !*why && i < nr && !signal_caught(); i++) {
 		static struct outcome outcome;
 
 		memset(&outcome, 0, sizeof(outcome));
@@ -280,9 +275,7 @@ static const char *judge(const struct check **checks, unsigned int nr, unsigned 
 
 static int list_checks(const struct check **checks, unsigned int nr)
 {
-	unsigned int i;
-
-	for (i = 0; i < nr; i++)
+	for (unsigned int i = 0; i < nr; i++)
 		printf("%s: %s\n\t%s\n", checks[i]->area, checks[i]->name, checks[i]->rule);
 	return 0;
 }

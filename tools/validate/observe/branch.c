@@ -55,9 +55,8 @@ static int pipes[2][2];
 static void __attribute__((noinline)) take_turns(int from, int to, bool first)
 {
 	char byte = 0;
-	int i;
 
-	for (i = 0; i < TURNS; i++) {
+	for (int i = 0; i < TURNS; i++) {
 		if ((!first || i) && read(from, &byte, 1) != 1)
 			break;
 		known_loop(ITERATIONS / TURNS);
@@ -85,9 +84,8 @@ struct stacks {
 static void look_at(struct stacks *stacks, const struct sample *sample, u64 own, u64 other)
 {
 	bool has_own = false, has_other = false;
-	u64 i;
 
-	for (i = 0; i < sample->nr_branches; i++) {
+	for (u64 i = 0; i < sample->nr_branches; i++) {
 		has_own |= sample->branches[i].to == own;
 		has_other |= sample->branches[i].to == other;
 	}

@@ -181,14 +181,13 @@ static void pinned_in_error(void)
 {
 	struct perf_event_attr attr;
 	int fds[MANY], last;
-	unsigned int i;
 	u64 count = 0;
 	ssize_t bytes;
 
 	attr_instructions(&attr);
 	attr.pinned = 1;
 	attr.disabled = 0;
-	for (i = 0; i < MANY; i++)
+	for (unsigned int i = 0; i < MANY; i++)
 		fds[i] = event_open(&attr, 0, -1, -1, 0);
 	last = fds[MANY - 1];
 	bytes = read(last, &count, sizeof(count));

@@ -104,9 +104,8 @@ void attr_add(struct perf_event_attr *attr, const struct perf_event_attr *more)
 {
 	const unsigned char *from = (const void *)more;
 	unsigned char *to = (void *)attr;
-	size_t i;
 
-	for (i = 0; i < sizeof(*attr); i++)
+	for (size_t i = 0; i < sizeof(*attr); i++)
 		to[i] |= from[i];
 }
 
@@ -232,10 +231,9 @@ static bool is_asked(const struct observation *observation, const char *const *t
 		     unsigned int nr)
 {
 	char full[256];
-	unsigned int i;
 
 	snprintf(full, sizeof(full), "%s: %s", observation->subject, observation->question);
-	for (i = 0; i < nr; i++)
+	for (unsigned int i = 0; i < nr; i++)
 		if (strcasestr(full, texts[i]))
 			return true;
 	return !nr;

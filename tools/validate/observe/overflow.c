@@ -164,7 +164,7 @@ static void full_buffer(u64 read_format)
 {
 	struct { u64 count, lost; } values = { 0 };
 	struct perf_event_attr attr;
-	int fd, i;
+	int fd;
 
 	attr_sampling(&attr, LOOP / 100, TYPE);
 	attr.read_format = read_format;
@@ -174,7 +174,7 @@ static void full_buffer(u64 read_format)
 	if (ring_map(&ring, fd, 1))
 		return;
 	event_enable(fd);
-	for (i = 0; i < 5; i++) {
+	for (int i = 0; i < 5; i++) {
 		one_loop();
 		if (i == 3)
 			ring_discard(&ring);

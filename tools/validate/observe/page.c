@@ -104,9 +104,8 @@ static void sizes(void)
 {
 	static const unsigned int pages[] = { 1, 2, 3, 4, 5 };
 	char what[16];
-	unsigned int i;
 
-	for (i = 0; i < ARRAY_SIZE(pages); i++) {
+	for (unsigned int i = 0; i < ARRAY_SIZE(pages); i++) {
 		snprintf(what, sizeof(what), "%u pages", pages[i]);
 		answer_error(what, map(open_instructions(), pages[i], PROT_READ | PROT_WRITE) ?
 			     0 : -errno);

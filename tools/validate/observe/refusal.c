@@ -125,7 +125,6 @@ static void extended_types(void)
 {
 	char path[64], text[16], what[64];
 	glob_t found;
-	size_t i;
 
 	answer_type("none:", 0);
 	answer_type("this PMU's:", pmu.name ? pmu.type : 0);
@@ -134,7 +133,7 @@ static void extended_types(void)
 	/* Other PMUs of a hybrid machine */
 	if (!is_hybrid() || glob("/sys/bus/event_source/devices/cpu_*", 0, NULL, &found))
 		return;
-	for (i = 0; i < found.gl_pathc; i++) {
+	for (size_t i = 0; i < found.gl_pathc; i++) {
 		const char *name = strrchr(found.gl_pathv[i], '/') + 1;
 
 		snprintf(path, sizeof(path), "%s/type", found.gl_pathv[i]);

@@ -16,9 +16,8 @@ static struct ring ring;
 static u64 instructions_per_second(void)
 {
 	u64 begin = now_ns(CLOCK_MONOTONIC);
-	int i;
 
-	for (i = 0; i < 10; i++)
+	for (int i = 0; i < 10; i++)
 		one_loop();
 	return 10ULL * LOOP * 1000000000 / (now_ns(CLOCK_MONOTONIC) - begin);
 }
@@ -28,14 +27,14 @@ static void first_periods(u64 frequency)
 	u64 right = instructions_per_second() / frequency;
 	struct perf_event_attr attr;
 	struct sample sample;
-	unsigned int i, nr;
+	unsigned int nr;
 	int fd;
 
 	attr_sampling(&attr, frequency, TYPE);
 	attr.freq = 1;
 	fd = open_ring(&ring, &attr, 0, -1);
 	event_enable(fd);
-	for (i = 0; i < 20; i++)
+	for (unsigned int i = 0; i < 20; i++)
 		one_loop();
 	event_disable(fd);
 	for (nr = 0; nr < 6 && ring_next_sample(&ring, &attr, &sample); nr++)
@@ -49,13 +48,13 @@ static void samples_at_1000(void)
 	struct perf_event_attr attr;
 	struct ring_sum sum = { 0 };
 	u64 count;
-	int fd, i;
+	int fd;
 
 	attr_sampling(&attr, 1000, TYPE);
 	attr.freq = 1;
 	fd = open_ring(&ring, &attr, 0, -1);
 	event_enable(fd);
-	for (i = 0; i < 50; i++)
+	for (int i = 0; i < 50; i++)
 		one_loop();
 	event_disable(fd);
 	count = event_read(fd);
@@ -72,11 +71,11 @@ static void half_a_period(void)
 {
 	struct perf_event_attr attr;
 	struct ring_sum sum = { 0 };
-	int fd, i;
+	int fd;
 
 	attr_sampling(&attr, LOOP * 3 / 2, TYPE);
 	fd = open_ring(&ring, &attr, 0, -1);
-	for (i = 0; i < 2; i++) {
+	for (int i = 0; i < 2; i++) {
 		event_enable(fd);
 		one_loop();
 		event_disable(fd);
@@ -261,9 +260,8 @@ static void precise_levels(void)
 {
 	struct perf_event_attr attr;
 	char what[16];
-	int i;
 
-	for (i = 0; i < 4; i++) {
+	for (int i = 0; i < 4; i++) {
 		attr_sampling(&attr, LOOP / 20, TYPE);
 		attr.precise_ip = i;
 		snprintf(what, sizeof(what), "%d", i);

@@ -165,7 +165,6 @@ static void times_of_error(void)
 {
 	struct perf_event_attr attr;
 	struct event_times times;
-	unsigned int i;
 	int fd;
 
 	attr_instructions(&attr);
@@ -177,7 +176,7 @@ static void times_of_error(void)
 	attr.read_format = FORMAT_TIMES;
 	attr.disabled = 0;
 	fd = event_open(&attr, 0, -1, -1, 0);
-	for (i = 0; i < ROUNDS; i++)
+	for (unsigned int i = 0; i < ROUNDS; i++)
 		one_loop();
 	if (event_read_times(fd, &times))
 		answer("time_enabled %s, time_running %s, count %s",

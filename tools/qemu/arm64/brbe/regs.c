@@ -63,9 +63,8 @@ static int add_brbe_reg(unsigned int vcpu, const struct brbe_reg *r, const char 
 static int add_record_regs(unsigned int vcpu, unsigned int n)
 {
 	char name[32];
-	size_t i;
 
-	for (i = 0; i < ARRAY_SIZE(brbe_record_regs); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(brbe_record_regs); i++) {
 		const struct brbe_reg *r = &brbe_record_regs[i];
 		struct arm64_sysreg_id id = r->id;
 
@@ -90,8 +89,6 @@ static int add_record_regs(unsigned int vcpu, unsigned int n)
 int arm64_add_brbe(unsigned int vcpu, const struct arm64_pmu_config *config)
 {
 	struct arm64_vcpu *v = &arm64_vcpus[vcpu];
-	unsigned int n;
-	size_t i;
 
 	if (config->has_el2) {
 		v->hcr_el2 = arm64_sysreg(v->env, "HCR_EL2",
@@ -101,11 +98,11 @@ int arm64_add_brbe(unsigned int vcpu, const struct arm64_pmu_config *config)
 		if (v->hcr_el2->fieldoffset <= 0)
 			return plugin_refuse("this QEMU implements HCR_EL2 in a way not known: use QEMU 10.0 to 11.1");
 	}
-	for (i = 0; i < ARRAY_SIZE(brbe_regs); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(brbe_regs); i++)
 		if ((config->has_el2 || !brbe_regs[i].of_el2) &&
 		    add_brbe_reg(vcpu, &brbe_regs[i], brbe_regs[i].name, brbe_regs[i].id))
 			return 1;
-	for (n = 0; n < ARM64_BRBE_BANK; n++)
+	for (unsigned int n = 0; n < ARM64_BRBE_BANK; n++)
 		if (add_record_regs(vcpu, n))
 			return 1;
 	return 0;

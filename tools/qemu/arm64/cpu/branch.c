@@ -220,9 +220,7 @@ void arm64_branch_flush(unsigned int vcpu)
  */
 void arm64_branch_flush_all(void)
 {
-	unsigned int i;
-
-	for (i = 0; i < pmu_qemu_vcpus(); i++)
+	for (unsigned int i = 0; i < pmu_qemu_vcpus(); i++)
 		arm64_branch_flush(i);
 }
 

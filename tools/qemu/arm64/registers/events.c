@@ -41,11 +41,9 @@ static const struct event_row {
 
 static const struct event_row *find(unsigned int number, unsigned int slots)
 {
-	size_t i;
-
 	if (number == EVENT_STALL_SLOT && !slots)
 		return NULL;
-	for (i = 0; i < ARRAY_SIZE(events); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(events); i++)
 		if (events[i].number == number)
 			return &events[i];
 	return NULL;

@@ -131,9 +131,8 @@ static bool group_enabled(struct arm64_pmu *pmu, unsigned int i)
 bool arm64_pmu_line(struct arm64_pmu *pmu)
 {
 	uint64_t flags = pmu->overflows & pmu->interrupts;
-	unsigned int i;
 
-	for (i = 0; i < ARM64_PMU_COUNTERS; i++)
+	for (unsigned int i = 0; i < ARM64_PMU_COUNTERS; i++)
 		if (flags >> i & 1 && group_enabled(pmu, i))
 			return true;
 	return false;
@@ -213,9 +212,8 @@ static unsigned int levels_of(struct arm64_pmu *pmu, unsigned int i)
 static uint64_t count_of(const struct arm64_pmu_counter *c, arm64_pmu_counts counts)
 {
 	uint64_t kind = 0, cycles = 0;
-	int level;
 
-	for (level = 0; level < ARM64_PMU_LEVELS; level++) {
+	for (int level = 0; level < ARM64_PMU_LEVELS; level++) {
 		if (!(c->levels >> level & 1))
 			continue;
 		kind += counts[c->event.kind][level];
@@ -276,11 +274,10 @@ bool arm64_pmu_advance(struct arm64_pmu *pmu)
 	arm64_pmu_counts counts;
 	bool overflowed = false;
 	uint64_t instructions = 0;
-	unsigned int i;
 
 	/* Read all counts first: an overflow may freeze other counters. */
 	pmu->ops->read(pmu, counts);
-	for (i = 0; i < ARM64_PMU_COUNTERS; i++) {
+	for (unsigned int i = 0; i < ARM64_PMU_COUNTERS; i++) {
 		struct arm64_pmu_counter *c = &pmu->counter[i];
 		uint64_t now;
 
@@ -294,12 +291,12 @@ bool arm64_pmu_advance(struct arm64_pmu *pmu)
 		steps[i] /= arm64_pmu_divider(pmu, i);
 		c->seen = now;
 	}
-	for (i = 0; i < ARM64_PMU_COUNTERS; i++)
+	for (unsigned int i = 0; i < ARM64_PMU_COUNTERS; i++)
 		if (steps[i])
 			overflowed |= arm64_pmu_add_steps(pmu, i, steps[i]);
 
 	if (pmu->alarm_set) {
-		for (i = 0; i < ARM64_PMU_LEVELS; i++)
+		for (unsigned int i = 0; i < ARM64_PMU_LEVELS; i++)
 			instructions += counts[ARM64_PMU_INSTRUCTIONS][i];
 		if ((int64_t)(instructions - pmu->alarm) >= 0) {
 			pmu->alarm_set = false;
@@ -314,14 +311,13 @@ static void shorten(arm64_pmu_counts distance, enum arm64_pmu_kind kind, unsigne
 		    uint64_t n)
 {
 	unsigned int nr = __builtin_popcount(levels);
-	int level;
 
 	/*
 	 * Each level has its own count. If each gets its share of the distance, the model
 	 * approaches the overflow in a few steps, and does not miss it.
 	 */
 	n = n / nr + !!(n % nr);
-	for (level = 0; level < ARM64_PMU_LEVELS; level++)
+	for (int level = 0; level < ARM64_PMU_LEVELS; level++)
 		if (levels >> level & 1 && n < distance[kind][level])
 			distance[kind][level] = n;
 }
@@ -353,13 +349,12 @@ void arm64_pmu_watch(struct arm64_pmu *pmu)
 {
 	arm64_pmu_counts distance, counts;
 	uint64_t left = pmu->alarm;
-	unsigned int i, level;
 
-	for (i = 0; i < ARM64_PMU_KINDS; i++)
-		for (level = 0; level < ARM64_PMU_LEVELS; level++)
+	for (unsigned int i = 0; i < ARM64_PMU_KINDS; i++)
+		for (unsigned int level = 0; level < ARM64_PMU_LEVELS; level++)
 			distance[i][level] = FAR_AWAY;
 
-	for (i = 0; i < ARM64_PMU_COUNTERS; i++) {
+	for (unsigned int i = 0; i < ARM64_PMU_COUNTERS; i++) {
 		const struct arm64_pmu_counter *c = &pmu->counter[i];
 		unsigned int most = c->event.in > c->event.out ? c->event.in : c->event.out;
 		uint64_t steps;
@@ -373,7 +368,7 @@ void arm64_pmu_watch(struct arm64_pmu *pmu)
 	}
 	if (pmu->alarm_set) {
 		pmu->ops->read(pmu, counts);
-		for (i = 0; i < ARM64_PMU_LEVELS; i++)
+		for (unsigned int i = 0; i < ARM64_PMU_LEVELS; i++)
 			left -= counts[ARM64_PMU_INSTRUCTIONS][i];
 		shorten(distance, ARM64_PMU_INSTRUCTIONS, all_levels(pmu), left);
 	}
@@ -394,9 +389,7 @@ static bool same_event(const struct arm64_pmu_counter *a, const struct arm64_pmu
  */
 bool arm64_pmu_denies(const struct arm64_pmu_config *config, unsigned int event)
 {
-	unsigned int i;
-
-	for (i = 0; i < config->nr_denied_events; i++)
+	for (unsigned int i = 0; i < config->nr_denied_events; i++)
 		if (config->denied_events[i] == event)
 			return true;
 	return false;
@@ -446,9 +439,8 @@ static void activate_counter(struct arm64_pmu *pmu, unsigned int i)
 uint32_t arm64_pmu_needs(const struct arm64_pmu *pmu)
 {
 	uint32_t needs = arm64_brbe_needs(pmu);
-	unsigned int i;
 
-	for (i = 0; i < ARM64_PMU_COUNTERS; i++) {
+	for (unsigned int i = 0; i < ARM64_PMU_COUNTERS; i++) {
 		const struct arm64_pmu_counter *c = &pmu->counter[i];
 
 		if (!c->active || c->event.source != ARM64_PMU_BY_KIND)
@@ -470,10 +462,9 @@ void arm64_pmu_activate(struct arm64_pmu *pmu)
 {
 	arm64_pmu_counts counts;
 	uint32_t needs;
-	unsigned int i;
 
 	pmu->ops->read(pmu, counts);
-	for (i = 0; i < ARM64_PMU_COUNTERS; i++) {
+	for (unsigned int i = 0; i < ARM64_PMU_COUNTERS; i++) {
 		struct arm64_pmu_counter *c = &pmu->counter[i];
 		struct arm64_pmu_counter before = *c;
 
@@ -521,12 +512,11 @@ void arm64_pmu_refresh(struct arm64_pmu *pmu)
 void arm64_pmu_set_alarm(struct arm64_pmu *pmu, uint64_t instructions)
 {
 	arm64_pmu_counts counts;
-	int level;
 
 	pmu->ops->need(pmu, ARM64_PMU_KIND_BIT(ARM64_PMU_INSTRUCTIONS));
 	pmu->ops->read(pmu, counts);
 	pmu->alarm = instructions;
-	for (level = 0; level < ARM64_PMU_LEVELS; level++)
+	for (int level = 0; level < ARM64_PMU_LEVELS; level++)
 		pmu->alarm += counts[ARM64_PMU_INSTRUCTIONS][level];
 	pmu->alarm_set = true;
 	arm64_pmu_watch(pmu);

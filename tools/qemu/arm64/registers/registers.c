@@ -80,10 +80,8 @@ static uint64_t pmcr_mask(const struct arm64_pmu *pmu)
 
 static void write_pmcr(struct arm64_pmu *pmu, uint64_t value)
 {
-	unsigned int i;
-
 	if (value & PMCR_P)
-		for (i = 0; i < visible_event_counters(pmu); i++)
+		for (unsigned int i = 0; i < visible_event_counters(pmu); i++)
 			pmu->counter[i].value = 0;
 	if (value & PMCR_C)
 		pmu->counter[ARM64_PMU_CYCLE_COUNTER].value = 0;
@@ -105,9 +103,8 @@ static void clear_overflows(struct arm64_pmu *pmu, uint64_t bits)
 static void software_increment(struct arm64_pmu *pmu, uint64_t bits)
 {
 	enum arm64_pmu_level level = pmu->ops->level(pmu);
-	unsigned int i;
 
-	for (i = 0; i < ARM64_PMU_EVENT_COUNTERS_MAX; i++) {
+	for (unsigned int i = 0; i < ARM64_PMU_EVENT_COUNTERS_MAX; i++) {
 		const struct arm64_pmu_counter *c = &pmu->counter[i];
 
 		if (bits >> i & 1 && c->active && c->levels >> level & 1 &&
@@ -124,9 +121,8 @@ static void software_increment(struct arm64_pmu *pmu, uint64_t bits)
 uint64_t arm64_pmu_ceid(const struct arm64_pmu *pmu, unsigned int n)
 {
 	uint64_t bits = 0;
-	unsigned int i;
 
-	for (i = 0; i < 32; i++)
+	for (unsigned int i = 0; i < 32; i++)
 		if (arm64_pmu_has_event(n * 32 + i, pmu->config->slots) &&
 		    !arm64_pmu_denies(pmu->config, n * 32 + i))
 			bits |= BIT(i);

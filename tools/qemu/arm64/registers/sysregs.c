@@ -78,9 +78,8 @@ static struct pmu_reg pmu_reg_of(unsigned int vcpu, const struct arm64_sysreg *r
 {
 	const struct arm64_vcpu *v = &arm64_vcpus[vcpu];
 	struct pmu_reg found = { .n = (reg->crm & 3) << 3 | reg->op2 };
-	size_t i;
 
-	for (i = 0; i < ARRAY_SIZE(pmu_regs); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(pmu_regs); i++)
 		if (is_id(reg, &pmu_regs[i].id))
 			return pmu_regs[i];
 
@@ -264,10 +263,9 @@ static int add_counter_reg(unsigned int vcpu, const char *name, struct arm64_sys
 
 static int hook_counters(struct arm64_env *env, unsigned int counters)
 {
-	unsigned int n;
 	char name[32];
 
-	for (n = 0; n < counters; n++) {
+	for (unsigned int n = 0; n < counters; n++) {
 		snprintf(name, sizeof(name), "PMEVCNTR%u_EL0", n);
 		if (hook_reg(env, name, (struct arm64_sysreg_id)
 			     { 3, 3, CRN_COUNTER, 8 | n >> 3, n & 7 }))
@@ -358,7 +356,6 @@ int arm64_qemu_vcpu_hook(unsigned int vcpu, const struct arm64_pmu_config *confi
 	struct arm64_vcpu *v = &arm64_vcpus[vcpu];
 	struct arm64_sysreg *mdcr;
 	struct arm64_qemu_cpu cpu;
-	size_t i;
 
 	if (arm64_qemu_vcpu_describe(vcpu, &cpu))
 		return 1;
@@ -385,7 +382,7 @@ int arm64_qemu_vcpu_hook(unsigned int vcpu, const struct arm64_pmu_config *confi
 		return 1;
 	if (config->brbe.records && arm64_add_brbe(vcpu, config))
 		return 1;
-	for (i = 0; i < ARRAY_SIZE(pmu_regs); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(pmu_regs); i++)
 		if (hook_reg(v->env, pmu_regs[i].name, pmu_regs[i].id))
 			return 1;
 	return hook_reg(v->env, "PMXEVTYPER_EL0", pmxevtyper_id) ||

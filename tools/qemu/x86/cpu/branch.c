@@ -155,9 +155,7 @@ void x86_branch_flush(unsigned int vcpu)
  */
 void x86_branch_flush_all(void)
 {
-	unsigned int i;
-
-	for (i = 0; i < pmu_qemu_vcpus(); i++)
+	for (unsigned int i = 0; i < pmu_qemu_vcpus(); i++)
 		x86_branch_flush(i);
 }
 

@@ -137,9 +137,8 @@ bool x86_step_near(unsigned int vcpu, unsigned int ring, unsigned int n)
 static void take_back_accesses(unsigned int vcpu, struct walk *w)
 {
 	unsigned int ring = x86_qemu_ring(vcpu);
-	size_t i;
 
-	for (i = 0; i < ARRAY_SIZE(accesses); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(accesses); i++)
 		while (count_is_live(accesses[i]) &&
 		       count_of_kind(vcpu, accesses[i]) > w->before[i])
 			count_take_back(vcpu, accesses[i], ring);
@@ -147,9 +146,7 @@ static void take_back_accesses(unsigned int vcpu, struct walk *w)
 
 static void count_withheld(unsigned int vcpu, struct rest *rest)
 {
-	size_t i;
-
-	for (i = 0; i < ARRAY_SIZE(accesses); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(accesses); i++)
 		for (; rest->withheld[i]; rest->withheld[i]--)
 			count_add(vcpu, accesses[i], rest->ring);
 }
@@ -158,9 +155,8 @@ static void count_withheld(unsigned int vcpu, struct rest *rest)
 static struct rest *new_rest(struct walk *w)
 {
 	struct rest *oldest = w->rests;
-	size_t i;
 
-	for (i = 0; i < NR_RESTS; i++) {
+	for (size_t i = 0; i < NR_RESTS; i++) {
 		if (!w->rests[i].pc)
 			return &w->rests[i];
 		if (w->rests[i].nr < oldest->nr)
@@ -177,7 +173,6 @@ static struct rest *new_rest(struct walk *w)
 static void split(unsigned int vcpu, struct walk *w)
 {
 	struct rest *rest = new_rest(w), dropped = *rest;
-	size_t i;
 
 	*rest = (struct rest) {
 		.pc = w->pc,
@@ -187,7 +182,7 @@ static void split(unsigned int vcpu, struct walk *w)
 	};
 	x86_state_read_regs(vcpu, rest->regs);
 	if (hooks->overflows(vcpu)) {
-		for (i = 0; i < ARRAY_SIZE(accesses); i++)
+		for (size_t i = 0; i < ARRAY_SIZE(accesses); i++)
 			if (count_is_live(accesses[i]))
 				rest->withheld[i] = count_of_kind(vcpu, accesses[i]) - w->before[i];
 		take_back_accesses(vcpu, w);
@@ -200,9 +195,8 @@ static struct rest *find_rest(unsigned int vcpu, struct walk *w, uint64_t pc)
 {
 	uint64_t regs[X86_REGISTERS];
 	bool read = false;
-	size_t i;
 
-	for (i = 0; i < NR_RESTS; i++) {
+	for (size_t i = 0; i < NR_RESTS; i++) {
 		if (w->rests[i].pc != pc)
 			continue;
 		if (!read)
@@ -216,11 +210,9 @@ static struct rest *find_rest(unsigned int vcpu, struct walk *w, uint64_t pc)
 
 static void begin(unsigned int vcpu, struct walk *w, uint64_t pc)
 {
-	size_t i;
-
 	w->pc = pc;
 	w->access = (struct x86_pebs_access) { 0 };
-	for (i = 0; i < ARRAY_SIZE(accesses); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(accesses); i++)
 		w->before[i] = count_of_kind(vcpu, accesses[i]);
 }
 

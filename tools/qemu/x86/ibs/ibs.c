@@ -122,9 +122,8 @@ static uint64_t count_of(const struct x86_pmu *pmu, enum x86_ibs_unit unit, x86_
 {
 	const uint64_t *rings = counts[kind_of(pmu, unit)];
 	uint64_t sum = 0;
-	int ring;
 
-	for (ring = 0; ring < X86_PMU_RINGS; ring++)
+	for (int ring = 0; ring < X86_PMU_RINGS; ring++)
 		sum += rings[ring];
 	return sum;
 }
@@ -136,9 +135,8 @@ static uint64_t count_of(const struct x86_pmu *pmu, enum x86_ibs_unit unit, x86_
 uint32_t x86_ibs_needs(const struct x86_pmu *pmu)
 {
 	uint32_t need = 0;
-	unsigned int unit;
 
-	for (unit = 0; unit < X86_IBS_UNITS; unit++)
+	for (unsigned int unit = 0; unit < X86_IBS_UNITS; unit++)
 		if (is_counting(pmu, unit))
 			need |= X86_PMU_KIND_BIT(kind_of(pmu, unit)) |
 				X86_PMU_KIND_BIT(X86_PMU_STEPS);
@@ -153,9 +151,7 @@ uint32_t x86_ibs_needs(const struct x86_pmu *pmu)
  */
 void x86_ibs_advance(struct x86_pmu *pmu, x86_pmu_counts counts, uint32_t except)
 {
-	unsigned int unit;
-
-	for (unit = 0; unit < X86_IBS_UNITS; unit++) {
+	for (unsigned int unit = 0; unit < X86_IBS_UNITS; unit++) {
 		struct x86_ibs_counter *c = &pmu->ibs.counter[unit];
 		uint64_t now;
 
@@ -210,10 +206,9 @@ bool x86_ibs_is_due(const struct x86_pmu *pmu)
 void x86_ibs_reset(struct x86_pmu *pmu)
 {
 	struct x86_ibs *ibs = &pmu->ibs;
-	unsigned int i;
 
 	*ibs = (struct x86_ibs) { .samples = ibs->samples, .inexact = ibs->inexact };
-	for (i = 0; i < X86_IBS_EILVT_ENTRIES; i++)
+	for (unsigned int i = 0; i < X86_IBS_EILVT_ENTRIES; i++)
 		ibs->eilvt[i] = EILVT_MASKED;
 }
 

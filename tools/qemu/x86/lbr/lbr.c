@@ -273,10 +273,9 @@ static uint64_t counts_of(struct x86_pmu *pmu)
 	int64_t ahead[X86_LBR_COUNTERS], happened;
 	struct x86_lbr *lbr = &pmu->lbr;
 	uint64_t info = 0;
-	unsigned int i;
 
 	x86_pmu_ahead(pmu, ahead, X86_LBR_COUNTERS);
-	for (i = 0; i < X86_LBR_COUNTERS; i++) {
+	for (unsigned int i = 0; i < X86_LBR_COUNTERS; i++) {
 		happened = lbr->happened[i] + ahead[i];
 		/* The counter's next update adds @ahead again. */
 		lbr->happened[i] = -ahead[i];

@@ -79,9 +79,7 @@ bool x86_pebs_arch_takes(const struct x86_pmu *pmu, unsigned int i)
  */
 bool x86_pebs_arch_is_on(const struct x86_pmu *pmu)
 {
-	unsigned int i;
-
-	for (i = 0; i < X86_PMU_COUNTERS_MAX; i++)
+	for (unsigned int i = 0; i < X86_PMU_COUNTERS_MAX; i++)
 		if (x86_pebs_arch_takes(pmu, i))
 			return true;
 	return false;
@@ -113,10 +111,9 @@ bool x86_pebs_arch_write(struct x86_pmu *pmu, struct pebs_sample *s)
 	uint64_t words[PEBS_WORDS_MAX], groups = 0, wr, threshold, room;
 	struct x86_pebs *p = &pmu->pebs;
 	bool fragments;
-	unsigned int i;
 	size_t size;
 
-	for (i = 0; i < X86_PMU_COUNTERS_MAX; i++)
+	for (unsigned int i = 0; i < X86_PMU_COUNTERS_MAX; i++)
 		if (p->due >> i & 1)
 			groups |= p->cfg_c[i] & groups_there(pmu->config);
 	x86_pebs_counters_arch(pmu, groups, s);

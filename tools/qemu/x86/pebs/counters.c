@@ -76,10 +76,8 @@ void x86_pebs_counters_adaptive(const struct x86_pmu *pmu, uint64_t groups, stru
  */
 void x86_pebs_counters_arch(const struct x86_pmu *pmu, uint64_t groups, struct pebs_sample *s)
 {
-	unsigned int i;
-
 	s->metrics = groups & ARCH_PEBS_METRICS;
-	for (i = 0; i < X86_PMU_COUNTERS_MAX; i++) {
+	for (unsigned int i = 0; i < X86_PMU_COUNTERS_MAX; i++) {
 		uint64_t kind = i < X86_PMU_GP_MAX ? ARCH_PEBS_GP_COUNTERS :
 						     ARCH_PEBS_FIXED_COUNTERS;
 
@@ -98,11 +96,9 @@ void x86_pebs_counters_arch(const struct x86_pmu *pmu, uint64_t groups, struct p
  */
 uint64_t *x86_pebs_put_counters(struct x86_pmu *pmu, const struct pebs_sample *s, uint64_t *w)
 {
-	unsigned int i;
-
 	*w++ = s->recorded;
 	*w++ = s->metrics ? HEADER_METRICS : 0;
-	for (i = 0; i < X86_PMU_COUNTERS_MAX; i++) {
+	for (unsigned int i = 0; i < X86_PMU_COUNTERS_MAX; i++) {
 		if (!(s->recorded >> x86_pmu_global_bit(i) & 1))
 			continue;
 		*w++ = pmu->pebs.due >> i & 1 ? 0 : x86_pmu_counter_value(pmu, i);

@@ -179,10 +179,9 @@ void x86_pebs_overflow(struct x86_pmu *pmu, unsigned int i)
 bool x86_pebs_overflows(struct x86_pmu *pmu)
 {
 	int64_t ahead[X86_PMU_COUNTERS_MAX];
-	unsigned int i;
 
 	x86_pmu_ahead(pmu, ahead, X86_PMU_COUNTERS_MAX);
-	for (i = 0; i < X86_PMU_COUNTERS_MAX; i++)
+	for (unsigned int i = 0; i < X86_PMU_COUNTERS_MAX; i++)
 		if (pmu->pebs.near >> i & 1 && pmu->counter[i].value + ahead[i] >
 		    x86_pmu_low_bits(x86_pmu_width(pmu->config, i)))
 			return true;
@@ -282,9 +281,8 @@ static bool is_adaptive(const struct x86_pmu *pmu, unsigned int i)
 static uint64_t groups_of(const struct x86_pmu *pmu, struct pebs_sample *s)
 {
 	uint64_t groups = 0;
-	unsigned int i;
 
-	for (i = 0; i < X86_PMU_COUNTERS_MAX; i++) {
+	for (unsigned int i = 0; i < X86_PMU_COUNTERS_MAX; i++) {
 		if (!(pmu->pebs.due >> i & 1))
 			continue;
 		s->counters |= UINT64_C(1) << x86_pmu_global_bit(i);
@@ -366,7 +364,6 @@ static void make_record(struct x86_pmu *pmu, uint64_t ip, const struct x86_pebs_
 {
 	const struct x86_pebs_config *config = &pmu->config->pebs;
 	struct x86_pebs *p = &pmu->pebs;
-	unsigned int i;
 	bool notify;
 
 	if (!p->put_off)
@@ -377,7 +374,7 @@ static void make_record(struct x86_pmu *pmu, uint64_t ip, const struct x86_pebs_
 	}
 	p->put_off = false;
 	notify = every(config->empty, p->records) || write_record(pmu, ip, access);
-	for (i = 0; i < X86_PMU_COUNTERS_MAX; i++)
+	for (unsigned int i = 0; i < X86_PMU_COUNTERS_MAX; i++)
 		if (p->due >> i & 1 && !every(config->stale, p->records))
 			reload(pmu, i);
 	p->due = 0;

@@ -97,12 +97,11 @@ static size_t fixed_record(const struct x86_pmu *pmu, const struct pebs_sample *
 		8, 9, 10, 11, 12, 13, 14, 15,
 	};
 	uint64_t *start = w, memory[4];
-	size_t i;
 
 	put_memory(pmu, s, memory);
 	*w++ = s->state.flags;
 	*w++ = s->state.ip;
-	for (i = 0; i < ARRAY_SIZE(order); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(order); i++)
 		*w++ = s->state.regs[order[i]];
 	*w++ = s->counters;
 	*w++ = memory[0];
@@ -204,13 +203,11 @@ static uint64_t *put_arch_aux(const struct x86_pmu *pmu, const struct pebs_sampl
 
 static uint64_t *put_arch_lbr(const struct x86_pmu *pmu, uint64_t *w)
 {
-	unsigned int i;
-
 	memset(w, 0, LBR_HEADER_WORDS * sizeof(*w));
 	w[1] = pmu->lbr.ctl;
 	w[2] = pmu->lbr.depth;
 	w += LBR_HEADER_WORDS;
-	for (i = 0; i < pmu->lbr.depth; i++) {
+	for (unsigned int i = 0; i < pmu->lbr.depth; i++) {
 		struct x86_lbr_entry e = x86_lbr_nth(pmu, i);
 
 		*w++ = e.from;

@@ -79,9 +79,8 @@ void x86_acr_reset(struct x86_pmu *pmu)
 static uint64_t causes(const struct x86_pmu *pmu)
 {
 	uint64_t all = 0;
-	unsigned int i;
 
-	for (i = 0; i < X86_PMU_COUNTERS_MAX; i++)
+	for (unsigned int i = 0; i < X86_PMU_COUNTERS_MAX; i++)
 		all |= pmu->acr.cfg_b[i];
 	return all;
 }
@@ -127,15 +126,14 @@ static void reload(struct x86_pmu *pmu, unsigned int i, bool itself)
 uint32_t x86_acr_overflow(struct x86_pmu *pmu, uint32_t overflowed)
 {
 	uint64_t bits = 0;
-	unsigned int i;
 
 	pmu->acr.reloaded &= ~overflowed;
 	if (!overflowed || !x86_acr_is_on(pmu))
 		return overflowed;
-	for (i = 0; i < X86_PMU_COUNTERS_MAX; i++)
+	for (unsigned int i = 0; i < X86_PMU_COUNTERS_MAX; i++)
 		if (overflowed >> i & 1)
 			bits |= UINT64_C(1) << x86_pmu_global_bit(i);
-	for (i = 0; i < X86_PMU_COUNTERS_MAX; i++) {
+	for (unsigned int i = 0; i < X86_PMU_COUNTERS_MAX; i++) {
 		bool itself = pmu->acr.cfg_b[i] & bits & UINT64_C(1) << x86_pmu_global_bit(i);
 
 		if (!(pmu->acr.cfg_b[i] & bits))

@@ -10,9 +10,7 @@
 static const struct x86_pmu_event_row *find(const struct x86_pmu_event_row *rows, size_t len,
 					    unsigned int code, unsigned int umask)
 {
-	size_t i;
-
-	for (i = 0; i < len; i++)
+	for (size_t i = 0; i < len; i++)
 		if (rows[i].code == code &&
 		    (rows[i].umask == X86_PMU_ANY_UMASK || (unsigned int)rows[i].umask == umask))
 			return &rows[i];

@@ -26,11 +26,10 @@ static uint64_t bits_of(const struct x86_pmu_config *config, enum x86_extra_reg 
 {
 	const struct x86_uarch *uarch = config->uarch;
 	uint64_t bits = 0;
-	size_t i;
 
 	if (!uarch || !config->has_extra_regs)
 		return 0;
-	for (i = 0; i < uarch->nr_extra_regs; i++)
+	for (size_t i = 0; i < uarch->nr_extra_regs; i++)
 		if (uarch->extra_regs[i].reg == reg)
 			bits |= uarch->extra_regs[i].bits;
 	return bits;

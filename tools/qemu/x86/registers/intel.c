@@ -227,7 +227,6 @@ static bool read_metrics(struct x86_pmu *pmu, unsigned int i, uint64_t *value)
 {
 	uint64_t slots = pmu->counter[X86_PMU_GP_MAX + SLOTS].value, known = pmu->metrics_slots;
 	uint64_t counted = slots - pmu->slots_written, part;
-	unsigned int n;
 
 	(void)i;
 	*value = pmu->perf_metrics;
@@ -235,7 +234,7 @@ static bool read_metrics(struct x86_pmu *pmu, unsigned int i, uint64_t *value)
 		return true;
 
 	*value = 0;
-	for (n = 0; n < pmu->config->nr_metrics; n++) {
+	for (unsigned int n = 0; n < pmu->config->nr_metrics; n++) {
 		part = (pmu->perf_metrics >> n * METRIC_BITS & x86_pmu_low_bits(METRIC_BITS)) *
 		       known;
 		part += (METRICS >> n * METRIC_BITS & x86_pmu_low_bits(METRIC_BITS)) * counted;
@@ -265,10 +264,9 @@ static bool read_fixed_ctrl(struct x86_pmu *pmu, unsigned int i, uint64_t *value
 static bool write_fixed_ctrl(struct x86_pmu *pmu, unsigned int i, uint64_t value)
 {
 	uint64_t allowed = 0;
-	unsigned int n;
 
 	(void)i;
-	for (n = 0; n < X86_PMU_FIXED_MAX; n++) {
+	for (unsigned int n = 0; n < X86_PMU_FIXED_MAX; n++) {
 		if (!(pmu->config->fixed >> n & 1))
 			continue;
 		allowed |= (uint64_t)(FIXED_OS | FIXED_USR | FIXED_PMI) << (n * FIXED_BITS);
@@ -289,17 +287,17 @@ static bool write_fixed_ctrl(struct x86_pmu *pmu, unsigned int i, uint64_t value
 
 static bool read_inuse(struct x86_pmu *pmu, unsigned int i, uint64_t *value)
 {
-	unsigned int n, ctrl;
+	unsigned int ctrl;
 
 	(void)i;
 	*value = 0;
-	for (n = 0; n < pmu->config->gp; n++) {
+	for (unsigned int n = 0; n < pmu->config->gp; n++) {
 		if (pmu->counter[n].select & X86_PMU_SEL_EVENT)
 			*value |= UINT64_C(1) << n;
 		if (pmu->counter[n].select & X86_PMU_SEL_INT)
 			*value |= INUSE_PMI;
 	}
-	for (n = 0; n < X86_PMU_FIXED_MAX; n++) {
+	for (unsigned int n = 0; n < X86_PMU_FIXED_MAX; n++) {
 		ctrl = pmu->fixed_ctrl >> (n * FIXED_BITS);
 		if (ctrl & (FIXED_OS | FIXED_USR))
 			*value |= UINT64_C(1) << (X86_PMU_GLOBAL_FIXED + n);

@@ -35,9 +35,8 @@ static bool has_global(const struct x86_pmu *pmu)
 static uint64_t count_of(const struct x86_pmu_counter *c, x86_pmu_counts counts)
 {
 	uint64_t sum = 0;
-	int ring;
 
-	for (ring = 0; ring < X86_PMU_RINGS; ring++) {
+	for (int ring = 0; ring < X86_PMU_RINGS; ring++) {
 		if (!(c->rings & 1 << ring))
 			continue;
 		sum += counts[c->event.kind][ring];
@@ -50,9 +49,8 @@ static uint64_t count_of(const struct x86_pmu_counter *c, x86_pmu_counts counts)
 static uint64_t instructions(x86_pmu_counts counts)
 {
 	uint64_t sum = 0;
-	int ring;
 
-	for (ring = 0; ring < X86_PMU_RINGS; ring++)
+	for (int ring = 0; ring < X86_PMU_RINGS; ring++)
 		sum += counts[X86_PMU_INSTRUCTIONS][ring];
 	return sum;
 }
@@ -154,10 +152,9 @@ static bool advance(struct x86_pmu *pmu, uint32_t except)
 {
 	uint32_t overflowed = 0, reloaded;
 	x86_pmu_counts counts;
-	unsigned int i;
 
 	pmu->ops->read(pmu, counts, pmu->kinds);
-	for (i = 0; i < X86_PMU_COUNTERS_MAX; i++) {
+	for (unsigned int i = 0; i < X86_PMU_COUNTERS_MAX; i++) {
 		struct x86_pmu_counter *c = &pmu->counter[i];
 		uint64_t now, steps;
 
@@ -186,7 +183,7 @@ static bool advance(struct x86_pmu *pmu, uint32_t except)
 	reloaded &= ~overflowed;
 
 	/* All counters are up to date: a freeze at one overflow affects no other counter. */
-	for (i = 0; i < X86_PMU_COUNTERS_MAX; i++)
+	for (unsigned int i = 0; i < X86_PMU_COUNTERS_MAX; i++)
 		if (overflowed >> i & 1)
 			overflow(pmu, i);
 
@@ -219,10 +216,9 @@ bool x86_pmu_advance(struct x86_pmu *pmu)
 void x86_pmu_ahead(struct x86_pmu *pmu, int64_t *ahead, unsigned int nr)
 {
 	x86_pmu_counts counts;
-	unsigned int i;
 
 	pmu->ops->read(pmu, counts, pmu->kinds);
-	for (i = 0; i < nr; i++) {
+	for (unsigned int i = 0; i < nr; i++) {
 		const struct x86_pmu_counter *c = &pmu->counter[i];
 		int64_t more = c->active ? count_of(c, counts) - c->seen : 0;
 
@@ -236,7 +232,6 @@ static void shorten(x86_pmu_counts distance, enum x86_pmu_kind kind, unsigned in
 		    uint64_t n)
 {
 	unsigned int nr = __builtin_popcount(rings);
-	int ring;
 
 	/*
 	 * The counter counts several rings, and each ring has its own distance. Equal parts of the
@@ -244,7 +239,7 @@ static void shorten(x86_pmu_counts distance, enum x86_pmu_kind kind, unsigned in
 	 */
 	if (nr > 1)
 		n = (n + nr - 1) / nr;
-	for (ring = 0; ring < X86_PMU_RINGS; ring++)
+	for (int ring = 0; ring < X86_PMU_RINGS; ring++)
 		if (rings & 1 << ring && n < distance[kind][ring])
 			distance[kind][ring] = n;
 }
@@ -252,9 +247,8 @@ static void shorten(x86_pmu_counts distance, enum x86_pmu_kind kind, unsigned in
 static void watch_ibs(struct x86_pmu *pmu, x86_pmu_counts distance)
 {
 	enum x86_pmu_kind kind;
-	unsigned int unit;
 
-	for (unit = 0; unit < X86_IBS_UNITS; unit++) {
+	for (unsigned int unit = 0; unit < X86_IBS_UNITS; unit++) {
 		uint64_t steps = x86_ibs_distance(pmu, unit, &kind);
 
 		if (!steps)
@@ -270,15 +264,14 @@ static void watch_ibs(struct x86_pmu *pmu, x86_pmu_counts distance)
 static void watch(struct x86_pmu *pmu)
 {
 	x86_pmu_counts distance, counts;
-	unsigned int i, ring;
 	uint32_t kinds;
 
 	for (kinds = pmu->kinds; kinds; kinds &= kinds - 1)
-		for (ring = 0; ring < X86_PMU_RINGS; ring++)
+		for (unsigned int ring = 0; ring < X86_PMU_RINGS; ring++)
 			distance[__builtin_ctz(kinds)][ring] = FAR_AWAY;
 
 	pmu->pebs.near = 0;
-	for (i = 0; i < X86_PMU_COUNTERS_MAX; i++) {
+	for (unsigned int i = 0; i < X86_PMU_COUNTERS_MAX; i++) {
 		struct x86_pmu_counter *c = &pmu->counter[i];
 		uint64_t steps;
 
@@ -322,9 +315,8 @@ static bool same_event(const struct x86_pmu_counter *a, const struct x86_pmu_cou
 uint32_t x86_pmu_needs(const struct x86_pmu *pmu)
 {
 	uint32_t needs = x86_ibs_needs(pmu) | x86_lbr_needs(pmu);
-	unsigned int i;
 
-	for (i = 0; i < X86_PMU_COUNTERS_MAX; i++) {
+	for (unsigned int i = 0; i < X86_PMU_COUNTERS_MAX; i++) {
 		const struct x86_pmu_counter *c = &pmu->counter[i];
 
 		if (!c->active)

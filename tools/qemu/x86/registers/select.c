@@ -51,11 +51,10 @@ static bool is_well_placed(const struct x86_pmu *pmu, unsigned int i)
 bool x86_pmu_is_denied(const struct x86_pmu *pmu, unsigned int i)
 {
 	const struct x86_pmu_config *config = pmu->config;
-	unsigned int n;
 
 	if (config->denied >> x86_pmu_global_bit(i) & 1)
 		return true;
-	for (n = 0; i < X86_PMU_GP_MAX && n < config->nr_denied_events; n++)
+	for (unsigned int n = 0; i < X86_PMU_GP_MAX && n < config->nr_denied_events; n++)
 		if ((select_of(pmu, i) & X86_PMU_SEL_NAME) == config->denied_events[n])
 			return true;
 	return false;

@@ -19,9 +19,8 @@ const struct x86_uarch *x86_uarch_find(const char *name)
 		x86_uarch_intel, x86_uarch_amd, x86_uarch_zhaoxin,
 	};
 	const struct x86_uarch *u;
-	size_t i;
 
-	for (i = 0; i < ARRAY_SIZE(makers); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(makers); i++)
 		for (u = makers[i]; u->name; u++)
 			if (!strcmp(u->name, name))
 				return u;
@@ -73,9 +72,7 @@ bool x86_uarch_is_in(const struct x86_uarch *uarch, uint32_t signature)
 uint32_t x86_uarch_counters(const struct x86_uarch *uarch, unsigned int code,
 			    unsigned int umask)
 {
-	size_t i;
-
-	for (i = 0; i < uarch->nr_rules; i++) {
+	for (size_t i = 0; i < uarch->nr_rules; i++) {
 		const struct x86_uarch_rule *r = &uarch->rules[i];
 
 		if (code >= r->first && code <= (r->last ? r->last : r->first) &&

@@ -98,9 +98,7 @@ static size_t make_records(unsigned int format, u64 *words)
 	size_t nr = 0, size;
 
 	do {
-		size_t i;
-
-		for (i = 0; i < MAX_WORDS; i++)
+		for (size_t i = 0; i < MAX_WORDS; i++)
 			record[i] = rnd();
 		if (format == PEBS_FORMAT_SKYLAKE)
 			size = make_skylake(record);
@@ -154,15 +152,13 @@ static void use(const u64 *word, size_t nr)
 /* Read all fields of a record. */
 static void use_record(unsigned int format, const struct x86_pebs_record *record)
 {
-	unsigned int reg;
-
 	sum += record->ip + record->tsc + record->retire;
 	if (record->has_memory)
 		sum += record->address + record->source + record->latency + record->tsx;
 	if (record->regs) {
 		use(record->regs, NR_REGS_WORDS);
 		/* Registers of architectural records are in the order of format 4. */
-		for (reg = 0; reg < NR_PEBS_REGS; reg++)
+		for (unsigned int reg = 0; reg < NR_PEBS_REGS; reg++)
 			sum += x86_pebs_reg(format, record, reg);
 	}
 	if (record->xmm)
@@ -202,14 +198,14 @@ static void judge(unsigned int format, const void *bytes, size_t size, u64 *take
 int main(int argc, char **argv)
 {
 	static const unsigned int formats[] = { PEBS_FORMAT_SKYLAKE, 4, 5, PEBS_FORMAT_ARCH };
-	unsigned long rounds, round;
+	unsigned long rounds;
 	u64 words[MAX_WORDS], whole = 0, spoilt = 0;
 
 	if (argc != 3)
 		fail("usage: records ROUNDS SEED");
 	rounds = strtoul(argv[1], NULL, 0);
 	state = strtoull(argv[2], NULL, 0) | 1;
-	for (round = 0; round < rounds; round++) {
+	for (unsigned long round = 0; round < rounds; round++) {
 		unsigned int format = formats[round % 4];
 		size_t size = make_records(format, words);
 		u64 *spoil_it = round / 4 % 4 ? &spoilt : &whole;

@@ -194,13 +194,11 @@ static const struct ktap_case cases[] = {
 
 int main(int argc, char **argv)
 {
-	unsigned int i;
-
 	target_init(argc, argv);
 	ktap_plan(ARRAY_SIZE(open_cases) + ARRAY_SIZE(cases));
-	for (i = 0; i < ARRAY_SIZE(open_cases); i++)
+	for (unsigned int i = 0; i < ARRAY_SIZE(open_cases); i++)
 		run_open_case(&open_cases[i]);
-	for (i = 0; i < ARRAY_SIZE(cases); i++)
+	for (unsigned int i = 0; i < ARRAY_SIZE(cases); i++)
 		ktap_run_case(&cases[i]);
 	return ktap_status();
 }

@@ -24,7 +24,7 @@ static void check(u64 config, unsigned int bits, bool has_guests)
 	struct perf_event_attr attr;
 	bool user, kernel;
 	u64 count;
-	int fd, i;
+	int fd;
 
 	attr_init(&attr, config);
 	attr.exclude_user = !!(bits & U);
@@ -63,7 +63,7 @@ static void check(u64 config, unsigned int bits, bool has_guests)
 
 	event_reset(fd);
 	event_enable(fd);
-	for (i = 0; i < CALLS; i++)
+	for (int i = 0; i < CALLS; i++)
 		syscall(SYS_getppid);
 	event_disable(fd);
 	count = event_read(fd);
@@ -79,12 +79,11 @@ static void check(u64 config, unsigned int bits, bool has_guests)
 int main(int argc, char **argv)
 {
 	const struct arch_level level = arch_kernel_level();
-	unsigned int bits;
 
 	target_init(argc, argv);
 	ktap_plan(2 * COMBINATIONS);
 	ktap_diag("kernel %s", level.name);
-	for (bits = 0; bits < 2 * COMBINATIONS; bits++) {
+	for (unsigned int bits = 0; bits < 2 * COMBINATIONS; bits++) {
 		bool cycles = bits >= COMBINATIONS;
 
 		ktap_begin("%s, kernel %s, excluded:%s%s%s%s%s%s",

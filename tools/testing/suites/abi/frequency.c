@@ -327,7 +327,6 @@ static const struct change {
 int main(int argc, char **argv)
 {
 	static char bytes[STEP_BYTES];
-	unsigned int i, k;
 
 	target_init(argc, argv);
 	limit_sample_rate(100000);
@@ -337,22 +336,22 @@ int main(int argc, char **argv)
 		return EXIT_FAILURE;
 
 	ktap_plan(ARRAY_SIZE(runs) * ARRAY_SIZE(rates) + ARRAY_SIZE(changes) + SHORT_RUNS);
-	for (i = 0; i < ARRAY_SIZE(runs); i++) {
-		for (k = 0; k < ARRAY_SIZE(rates); k++) {
+	for (unsigned int i = 0; i < ARRAY_SIZE(runs); i++) {
+		for (unsigned int k = 0; k < ARRAY_SIZE(rates); k++) {
 			ktap_begin("%s: samples come at %llu Hz from the start", runs[i].name,
 				   (unsigned long long)rates[k]);
 			run_one(&runs[i], rates[k]);
 			ktap_end();
 		}
 	}
-	for (i = 0; i < ARRAY_SIZE(changes); i++) {
+	for (unsigned int i = 0; i < ARRAY_SIZE(changes); i++) {
 		ktap_begin("%llu Hz changed to %llu Hz while the event %s",
 			   (unsigned long long)changes[i].from, (unsigned long long)changes[i].to,
 			   changes[i].running ? "counts" : "is disabled");
 		run_changed(changes[i].from, changes[i].to, changes[i].running);
 		ktap_end();
 	}
-	for (i = 0; i < SHORT_RUNS; i++) {
+	for (unsigned int i = 0; i < SHORT_RUNS; i++) {
 		ktap_begin("%s: a short task has a sample", runs[i].name);
 		run_short(&runs[i]);
 		ktap_end();

@@ -42,7 +42,7 @@ static u64 count_ten_times(int type, enum kind kind)
 	const u64 loop = loop_counts(config_of(kind), ITERATIONS - 1);
 	struct perf_event_attr attr;
 	u64 base, count = 0;
-	int fd, i;
+	int fd;
 
 	attr_init(&attr, config_of(kind));
 	attr.type = type;
@@ -50,7 +50,7 @@ static u64 count_ten_times(int type, enum kind kind)
 	if (fd < 0)
 		return 0;
 	base = event_count_loop(fd, 1);
-	for (i = 0; i < 10; i++) {
+	for (int i = 0; i < 10; i++) {
 		count = event_count_loop(fd, ITERATIONS);
 		expect_eq("counts of the loop", loop, count - base);
 	}
@@ -114,12 +114,10 @@ static const u64 periods[] = { 1000003, 100000, 10007 };
 
 static void work(const struct sampling *s)
 {
-	int i;
-
 	if (s->mode & USER)
 		known_loop(5 * ITERATIONS);
 	if (s->mode & KERNEL)
-		for (i = 0; i < 10000; i++)
+		for (int i = 0; i < 10000; i++)
 			syscall(SYS_getppid);
 }
 
@@ -195,16 +193,15 @@ static void quiet(void)
 {
 	int fds[NR_KINDS];
 	long before;
-	int i;
 
 	before = pmu_interrupts();
 	expect_ne("interrupts so far", -1, before);
-	for (i = 0; i < NR_KINDS; i++) {
+	for (int i = 0; i < NR_KINDS; i++) {
 		fds[i] = event_open_user(config_of(i), -1);
 		event_enable(fds[i]);
 	}
 	known_loop(20 * ITERATIONS);
-	for (i = 0; i < NR_KINDS; i++) {
+	for (int i = 0; i < NR_KINDS; i++) {
 		if (config_of(i))
 			expect_ne("count", 0, event_read(fds[i]));
 		close(fds[i]);
@@ -223,7 +220,7 @@ static void fills_all_counters(void)
 	struct event_times times;
 	struct perf_event_attr attr;
 	int fds[ARCH_MAX_COUNTERS];
-	unsigned int i, nr;
+	unsigned int nr;
 
 	for (nr = 0; nr < target.all; nr++) {
 		attr_init(&attr, !nr ? ARCH_EVENT_CYCLES : ARCH_EVENT_INSTRUCTIONS);
@@ -241,7 +238,7 @@ static void fills_all_counters(void)
 		known_loop(ITERATIONS);
 		event_disable(fds[0]);
 	}
-	for (i = 0; i < nr; i++) {
+	for (unsigned int i = 0; i < nr; i++) {
 		u64 loop = (i ? LOOP_INSNS : target.loop_cycles) * ITERATIONS;
 
 		event_read_times(fds[i], &times);
@@ -263,15 +260,14 @@ int main(int argc, char **argv)
 {
 	bool alone = sysconf(_SC_NPROCESSORS_ONLN) == 1;
 	const unsigned int nr = ARRAY_SIZE(samplings) * ARRAY_SIZE(periods);
-	unsigned int i;
 
 	target_init(argc, argv);
 	other_type = read_number("/sys/bus/event_source/devices/cpu/type");
 	limit_sample_rate(1000000);
 	ktap_plan(ARRAY_SIZE(cases) + alone * nr + 1);
-	for (i = 0; i < ARRAY_SIZE(cases); i++)
+	for (unsigned int i = 0; i < ARRAY_SIZE(cases); i++)
 		ktap_run_case(&cases[i]);
-	for (i = 0; alone && i < nr; i++) {
+	for (unsigned int i = 0; alone && i < nr; i++) {
 		const struct sampling *s = &samplings[i / ARRAY_SIZE(periods)];
 		u64 period = periods[i % ARRAY_SIZE(periods)];
 

@@ -99,9 +99,7 @@ static const struct part {
 
 static const struct part *part_of(u64 from)
 {
-	unsigned int i;
-
-	for (i = 0; i < ARRAY_SIZE(parts); i++)
+	for (unsigned int i = 0; i < ARRAY_SIZE(parts); i++)
 		if (from == (uintptr_t)parts[i].jump)
 			return &parts[i];
 	return NULL;
@@ -147,9 +145,8 @@ static void member_attr(const struct member *m, struct perf_event_attr *attr)
 static bool open_group(struct group *g)
 {
 	struct perf_event_attr attr;
-	unsigned int i;
 
-	for (i = 0; i < g->nr; i++) {
+	for (unsigned int i = 0; i < g->nr; i++) {
 		member_attr(&g->members[i], &attr);
 		attr.disabled = !i || g->members[i].off;
 		g->fds[i] = event_open_self(&attr, i ? g->fds[0] : -1);
@@ -162,9 +159,7 @@ static bool open_group(struct group *g)
 
 static void close_group(struct group *g)
 {
-	unsigned int i;
-
-	for (i = 0; i < g->nr; i++) {
+	for (unsigned int i = 0; i < g->nr; i++) {
 		ring_unmap(&g->rings[i]);
 		if (g->fds[i] >= 0)
 			close(g->fds[i]);
@@ -225,7 +220,6 @@ static void judge(struct verdict *v, const struct group *g,
 	const u64 *counts = (const u64 *)(s->branches + s->nr_branches);
 	u64 end = (uintptr_t)header + header->size, want;
 	const struct part *part;
-	unsigned int i;
 
 	v->samples++;
 	if ((uintptr_t)(counts + s->nr_branches) != end) {
@@ -238,7 +232,7 @@ static void judge(struct verdict *v, const struct group *g,
 		v->emptied++;
 		return;
 	}
-	for (i = 0; i < s->nr_branches; i++) {
+	for (unsigned int i = 0; i < s->nr_branches; i++) {
 		part = part_of(s->branches[i].from);
 		if (!part || i + 1 == s->nr_branches ||
 		    part_of(s->branches[i + 1].from) != before(part))
@@ -274,13 +268,12 @@ static void judge_samples(struct group *g, unsigned int i)
 static void run(const struct member *members, unsigned int nr)
 {
 	struct group g = { .members = members, .nr = nr, .fds = { -1, -1, -1, -1, -1 } };
-	unsigned int i;
 
 	if (open_group(&g)) {
 		event_enable(g.fds[0]);
 		program(ROUNDS);
 		event_disable(g.fds[0]);
-		for (i = 0; i < nr; i++)
+		for (unsigned int i = 0; i < nr; i++)
 			if (members[i].period)
 				judge_samples(&g, i);
 	}
@@ -380,14 +373,13 @@ static void turns(void)
 	};
 	struct group a = { .members = first, .nr = 3, .fds = { -1, -1, -1, -1, -1 } };
 	struct group b = { .members = second, .nr = 3, .fds = { -1, -1, -1, -1, -1 } };
-	unsigned int i;
 
 	if (!need_counts())
 		return;
 	if (open_group(&a) && open_group(&b)) {
 		event_enable(a.fds[0]);
 		event_enable(b.fds[0]);
-		for (i = 0; i < TURNS; i++)
+		for (unsigned int i = 0; i < TURNS; i++)
 			program(ROUNDS);
 		event_disable(a.fds[0]);
 		event_disable(b.fds[0]);

@@ -113,9 +113,7 @@ static unsigned int decided[ARRAY_SIZE(rules)];
 
 static int expected(u64 mask)
 {
-	unsigned int i;
-
-	for (i = 0; i < ARRAY_SIZE(rules); i++) {
+	for (unsigned int i = 0; i < ARRAY_SIZE(rules); i++) {
 		int error = target.in_tree ? rules[i].built_in : rules[i].ours;
 
 		if (!error || !matches(&rules[i], mask))
@@ -169,14 +167,13 @@ static void try(struct perf_event_attr *attr, struct tally *t)
 static void try_types(struct perf_event_attr *attr, u64 others, struct tally *t)
 {
 	const unsigned int nr = ARRAY_SIZE(types);
-	unsigned int i, j, k;
 
 	attr->branch_sample_type = others;
 	try(attr, t);
 	/* i == j == k opens a single type, i == j < k a pair. */
-	for (i = 0; i < nr; i++)
-		for (j = i; j < nr; j++)
-			for (k = j; k < nr; k++) {
+	for (unsigned int i = 0; i < nr; i++)
+		for (unsigned int j = i; j < nr; j++)
+			for (unsigned int k = j; k < nr; k++) {
 				if (k == j && j != i)
 					continue;
 				attr->branch_sample_type = others | types[i] | types[j] | types[k];
@@ -201,16 +198,15 @@ static bool is_tested(u64 flag)
 static void try_all(struct perf_event_attr *attr)
 {
 	struct tally t = { 0 };
-	unsigned int l, f, i;
 
 	memset(decided, 0, sizeof(decided));
-	for (l = 0; l < ARRAY_SIZE(levels); l++)
-		for (f = 0; f < ARRAY_SIZE(flags); f++)
+	for (unsigned int l = 0; l < ARRAY_SIZE(levels); l++)
+		for (unsigned int f = 0; f < ARRAY_SIZE(flags); f++)
 			if (is_tested(flags[f]))
 				try_types(attr, levels[l] | flags[f], &t);
 	expect_eq("combinations with another answer", 0, t.wrong);
 	ktap_diag("%u combinations, %u taken", t.opens, t.taken);
-	for (i = 0; i < ARRAY_SIZE(rules); i++)
+	for (unsigned int i = 0; i < ARRAY_SIZE(rules); i++)
 		if (decided[i])
 			ktap_diag("%u refused with %s: %s", decided[i],
 				  strerror(target.in_tree ? rules[i].built_in : rules[i].ours),

@@ -144,9 +144,8 @@ static bool in_span(unsigned int i, u64 addr)
 static void tally_address(struct tally *t, unsigned int task, u64 addr, bool code)
 {
 	bool program = addr >= (u64)__executable_start && addr < (u64)etext;
-	unsigned int i;
 
-	for (i = 0; i < TASKS; i++) {
+	for (unsigned int i = 0; i < TASKS; i++) {
 		if (!in_span(i, addr))
 			continue;
 		if (i == task)
@@ -167,15 +166,14 @@ static void tally_address(struct tally *t, unsigned int task, u64 addr, bool cod
 static void look(struct watch *w, unsigned int task, struct tally *t)
 {
 	struct sample s;
-	unsigned int n;
 
 	while (ring_next_sample(&w->ring, &w->attr, &s)) {
 		t->samples++;
 		tally_address(t, task, s.ip, true);
 		tally_address(t, task, s.addr, false);
-		for (n = 0; n < s.nr_regs; n++)
+		for (unsigned int n = 0; n < s.nr_regs; n++)
 			tally_address(t, task, s.regs[n], false);
-		for (n = 0; n < s.nr_branches; n++) {
+		for (unsigned int n = 0; n < s.nr_branches; n++) {
 			t->branches++;
 			tally_address(t, task, s.branches[n].from, true);
 			tally_address(t, task, s.branches[n].to, true);
@@ -216,9 +214,7 @@ static void want_precise(struct perf_event_attr *attr)
  */
 static void watch_all(unsigned int task)
 {
-	unsigned int i;
-
-	for (i = 0; i < WATCHES; i++) {
+	for (unsigned int i = 0; i < WATCHES; i++) {
 		struct perf_event_attr *attr = &watches[i].attr;
 
 		attr_init(attr, ARCH_EVENT_INSTRUCTIONS);
@@ -247,9 +243,7 @@ static void watch_all(unsigned int task)
 
 static void enable_all(void)
 {
-	unsigned int i;
-
-	for (i = 0; i < WATCHES; i++)
+	for (unsigned int i = 0; i < WATCHES; i++)
 		if (watches[i].fd >= 0)
 			event_enable(watches[i].fd);
 }
@@ -257,12 +251,10 @@ static void enable_all(void)
 /* Samples of these events are optional. */
 static void look_at_all(unsigned int task, struct tally *t)
 {
-	unsigned int i;
-
-	for (i = 0; i < WATCHES; i++)
+	for (unsigned int i = 0; i < WATCHES; i++)
 		if (watches[i].fd >= 0)
 			event_disable(watches[i].fd);
-	for (i = 0; i < WATCHES; i++)
+	for (unsigned int i = 0; i < WATCHES; i++)
 		if (watches[i].fd >= 0)
 			look(&watches[i], task, t);
 	enable_all();
@@ -275,7 +267,6 @@ static void take_turns(unsigned int task, unsigned int turns, int code)
 	const size_t page = sysconf(_SC_PAGESIZE);
 	struct tally *t = &shared->tallies[task];
 	void (*run)(unsigned long rounds, u64 *data);
-	unsigned int turn;
 	u64 *data;
 
 	run = mmap((void *)TASK_CODE(task), page, PROT_READ | PROT_EXEC, MAP_SHARED | MAP_FIXED,
@@ -296,7 +287,7 @@ static void take_turns(unsigned int task, unsigned int turns, int code)
 		sched_yield();
 	if (task < WATCHERS)
 		enable_all();
-	for (turn = 1; turn <= turns; turn++) {
+	for (unsigned int turn = 1; turn <= turns; turn++) {
 		run(ROUNDS, data);
 		getppid();
 		run(ROUNDS, data);
@@ -323,18 +314,17 @@ static void run_tasks(unsigned int switches, int code)
 	struct sched_param normal = { 0 };
 	struct tally sum = { 0 };
 	pid_t pids[TASKS];
-	unsigned int i;
 	int status;
 
 	memset(shared, 0, sizeof(*shared));
 	fflush(NULL);
 	expect_true("the first CPU, in line", wait_in_line());
-	for (i = 0; i < TASKS; i++) {
+	for (unsigned int i = 0; i < TASKS; i++) {
 		pids[i] = fork();
 		if (!pids[i])
 			take_turns(i, turns, code);
 	}
-	for (i = 0; i < TASKS; i++) {
+	for (unsigned int i = 0; i < TASKS; i++) {
 		if (!expect_true("a task that ends", pids[i] > 0 &&
 				 waitpid(pids[i], &status, 0) > 0))
 			continue;

@@ -50,9 +50,7 @@ static bool unload(void)
 /* Yield the CPU often. */
 static void switch_often(void)
 {
-	int i;
-
-	for (i = 0; i < 50; i++)
+	for (int i = 0; i < 50; i++)
 		usleep(100);
 }
 
@@ -79,9 +77,7 @@ static void use_software_event(void)
 /* One task survives several loads. */
 static void one_task(void)
 {
-	int i;
-
-	for (i = 0; i < 5; i++) {
+	for (int i = 0; i < 5; i++) {
 		if (!load())
 			return;
 		pmu_is_exact(ITERATIONS);
@@ -119,12 +115,11 @@ static int go[2][2], ready[2];
 static void sleeper(void)
 {
 	char c;
-	int round;
 
 	close(go[0][1]);
 	close(go[1][1]);
 	close(ready[0]);
-	for (round = 0; round < 2; round++) {
+	for (int round = 0; round < 2; round++) {
 		target.type = read_number(TYPE);
 		pmu_is_exact(ITERATIONS);
 		if (write(ready[1], "r", 1) != 1 ||
@@ -137,9 +132,8 @@ static void sleeper(void)
 static bool wait_for_all(void)
 {
 	char c;
-	int i;
 
-	for (i = 0; i < TASKS; i++)
+	for (int i = 0; i < TASKS; i++)
 		if (read(ready[0], &c, 1) != 1)
 			return false;
 	return true;
@@ -147,9 +141,7 @@ static bool wait_for_all(void)
 
 static void wake_all(int round)
 {
-	int i;
-
-	for (i = 0; i < TASKS; i++)
+	for (int i = 0; i < TASKS; i++)
 		if (write(go[round][1], "g", 1) != 1)
 			ktap_fail("the tasks cannot be woken");
 }

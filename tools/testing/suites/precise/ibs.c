@@ -183,11 +183,10 @@ static void expect_found(const struct found *found, bool cycles)
 static void sample(struct perf_event_attr *attr, bool cycles)
 {
 	struct found found = { 0 };
-	unsigned int i;
 
 	attr->sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_ADDR;
 	attr->disabled = 1;
-	for (i = 0; i < RUNS; i++) {
+	for (unsigned int i = 0; i < RUNS; i++) {
 		attr->sample_period = PERIOD + i * PERIOD_STEP;
 		if (!run(attr, &found))
 			return;
@@ -237,9 +236,8 @@ static void sample_unnamed(struct perf_event_attr *attr, bool cycles)
 static void of_generic_cycles(void)
 {
 	struct perf_event_attr attr;
-	unsigned int precise;
 
-	for (precise = 1; precise <= 2; precise++) {
+	for (unsigned int precise = 1; precise <= 2; precise++) {
 		init_attr(&attr, PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES, precise);
 		sample_unnamed(&attr, true);
 	}

@@ -109,13 +109,12 @@ static void disturb(struct reader *reader, unsigned int round)
 static void after_each(u64 config, u64 config1)
 {
 	struct reader reader;
-	unsigned int round;
 
 	memset(&sum, 0, sizeof(sum));
 	if (!reader_open(&reader, config, config1))
 		return;
 	event_enable(reader.fd);
-	for (round = 0; round < 6 * ROUNDS; round++) {
+	for (unsigned int round = 0; round < 6 * ROUNDS; round++) {
 		known_loop(1000);
 		disturb(&reader, round);
 		check_reader(&reader, round);
@@ -166,7 +165,6 @@ out:
 static void offset_stays(void)
 {
 	struct reader reader;
-	unsigned int round;
 	u64 offset;
 
 	if (!reader_open(&reader, ARCH_EVENT_INSTRUCTIONS, 0))
@@ -176,7 +174,7 @@ static void offset_stays(void)
 	expect_true("the offset is a positive number of the counter's width",
 		    extend_sign(offset, reader.width) > 0 &&
 		    (u64)extend_sign(offset, reader.width) == offset);
-	for (round = 0; round < ROUNDS; round++) {
+	for (unsigned int round = 0; round < ROUNDS; round++) {
 		known_loop(1000);
 		restart(&reader);
 		usleep(100);

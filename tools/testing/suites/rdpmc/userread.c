@@ -50,13 +50,12 @@ static void cost(void)
 {
 	struct reader reader;
 	u64 first, second;
-	unsigned int i;
 	u64 least = -1ULL;
 
 	if (!reader_open(&reader, ARCH_EVENT_INSTRUCTIONS, 0))
 		return;
 	event_enable(reader.fd);
-	for (i = 0; i < 10; i++) {
+	for (unsigned int i = 0; i < 10; i++) {
 		read_twice(&reader, &first, &second);
 		if (second - first < least)
 			least = second - first;
@@ -172,7 +171,6 @@ static void traced_task(void)
 	struct perf_event_attr attr;
 	struct counter_scan scan = { };
 	struct reader reader = { .fd = -1 };
-	unsigned int i;
 	pid_t pid;
 
 	pid = fork();
@@ -192,7 +190,7 @@ static void traced_task(void)
 	}
 	event_enable(reader.fd);
 	ptrace(PTRACE_CONT, pid, NULL, NULL);
-	for (i = 0; i < 20; i++) {
+	for (unsigned int i = 0; i < 20; i++) {
 		usleep(5000);
 		scan_counters(&scan);
 	}
@@ -210,12 +208,11 @@ static void other_readers(void)
 	struct reader readers[ARCH_MAX_COUNTERS];
 	struct counter_scan scan = { };
 	struct reader reader;
-	unsigned int i, nr;
 	pid_t pid;
 
 	pid = fork();
 	if (!pid) {
-		for (nr = 0; nr < arch_counters().instructions; nr++)
+		for (unsigned int nr = 0; nr < arch_counters().instructions; nr++)
 			if (reader_open(&readers[nr], ARCH_EVENT_INSTRUCTIONS, 0))
 				event_enable(readers[nr].fd);
 		for (;;) {
@@ -226,7 +223,7 @@ static void other_readers(void)
 	if (!reader_open(&reader, ARCH_EVENT_INSTRUCTIONS, 0))
 		goto out;
 	event_enable(reader.fd);
-	for (i = 0; i < 1000; i++) {
+	for (unsigned int i = 0; i < 1000; i++) {
 		scan.own = reader.page->index;
 		scan_counters(&scan);
 		sched_yield();
@@ -272,7 +269,6 @@ static void everybody(void)
 {
 	struct counter_scan scan = { };
 	struct reader reader;
-	unsigned int i;
 	pid_t pid;
 
 	if (!reader_open(&reader, ARCH_EVENT_INSTRUCTIONS, 0))
@@ -297,7 +293,7 @@ static void everybody(void)
 	event_disable(reader.fd);
 	reader_close(&reader);
 	expect_eq("writing 2", 0, user_read_allow(2));
-	for (i = 0; i < 100; i++) {
+	for (unsigned int i = 0; i < 100; i++) {
 		scan_counters(&scan);
 		sched_yield();
 	}

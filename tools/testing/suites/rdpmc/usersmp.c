@@ -53,15 +53,13 @@ static void spy(struct spy *found)
 
 static bool spies_start(struct spies *spies)
 {
-	unsigned int cpu;
-
 	spies->found = mmap(NULL, sizeof(struct spy) * MAX_CPUS, PROT_READ | PROT_WRITE,
 			    MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	if (spies->found == MAP_FAILED) {
 		ktap_fail("shared memory: expected some, got none");
 		return false;
 	}
-	for (cpu = 0; cpu < nr_cpus; cpu++) {
+	for (unsigned int cpu = 0; cpu < nr_cpus; cpu++) {
 		spies->pids[cpu] = fork();
 		if (!spies->pids[cpu]) {
 			run_on(cpu);
@@ -258,11 +256,10 @@ static void unplug(struct victim *victim, unsigned int nr)
 static void hotplug(void)
 {
 	struct victim victim = { };
-	unsigned int cpu;
 	char path[64];
 
 	disturb(&victim, 60, unplug);
-	for (cpu = 1; cpu < nr_cpus; cpu++) {
+	for (unsigned int cpu = 1; cpu < nr_cpus; cpu++) {
 		snprintf(path, sizeof(path), "/sys/devices/system/cpu/cpu%u/online", cpu);
 		write_number(path, 1);
 	}
@@ -272,11 +269,10 @@ static void hotplug(void)
 static void ending(void)
 {
 	struct spies spies;
-	unsigned int i;
 
 	if (!spies_start(&spies))
 		return;
-	for (i = 0; i < 60; i++) {
+	for (unsigned int i = 0; i < 60; i++) {
 		pid_t pid = fork();
 
 		if (!pid) {
@@ -338,7 +334,6 @@ static void *stand_by(void *arg)
 static void everywhere(void)
 {
 	pthread_t threads[MAX_CPUS];
-	unsigned int cpu;
 
 	run_on(0);
 	told = false;
@@ -346,7 +341,7 @@ static void everywhere(void)
 	refused_reads = 0;
 	freed_reads = 0;
 	pthread_barrier_init(&step, NULL, nr_cpus + 1);
-	for (cpu = 0; cpu < nr_cpus; cpu++)
+	for (unsigned int cpu = 0; cpu < nr_cpus; cpu++)
 		pthread_create(&threads[cpu], NULL, stand_by, (void *)(unsigned long)cpu);
 	pthread_barrier_wait(&step);
 	expect_eq("writing 0", 0, user_read_allow(0));
@@ -355,7 +350,7 @@ static void everywhere(void)
 	expect_eq("writing 1", 0, user_read_allow(1));
 	pthread_barrier_wait(&step);
 	pthread_barrier_wait(&step);
-	for (cpu = 0; cpu < nr_cpus; cpu++)
+	for (unsigned int cpu = 0; cpu < nr_cpus; cpu++)
 		pthread_join(threads[cpu], NULL);
 	pthread_barrier_destroy(&step);
 	expect_eq("reads while allowed", 2 * nr_cpus, allowed_reads);

@@ -77,9 +77,7 @@ static int storm_open(const struct storm *storm, struct perf_event_attr *attr)
 /* Work in user space and in the kernel; the length does not depend on the storm. */
 static void work(void)
 {
-	int i;
-
-	for (i = 0; i < 200; i++) {
+	for (int i = 0; i < 200; i++) {
 		known_loop(50000);
 		syscall(SYS_getppid);
 	}
@@ -152,9 +150,9 @@ static void close_in_storm(void)
 {
 	struct perf_event_attr attr;
 	struct ring ring;
-	int fd, i;
+	int fd;
 
-	for (i = 0; i < 20; i++) {
+	for (int i = 0; i < 20; i++) {
 		fd = storm_open(&storms[4], &attr);
 		if (fd < 0) {
 			ktap_fail("open: got %s", strerror(-fd));
@@ -354,7 +352,6 @@ static void calm_after_unthrottled(void)
 	struct perf_event_attr attr;
 	struct ring ring = { 0 };
 	u64 count = 0, started;
-	unsigned int i;
 	int fd;
 
 	if (target.in_tree) {
@@ -363,13 +360,13 @@ static void calm_after_unthrottled(void)
 		return;
 	}
 	allow_any_rate();
-	for (i = 0; i < nr; i++) {
+	for (unsigned int i = 0; i < nr; i++) {
 		fds[i] = storm_open(&storms[i & 1 ? 6 : 5], &attr);
 		if (fds[i] < 0)
 			ktap_fail("open: got %s", strerror(-fds[i]));
 	}
 	started = now();
-	for (i = 0; i < nr; i++)
+	for (unsigned int i = 0; i < nr; i++)
 		event_enable(fds[i]);
 	known_loop(2500000);
 	/* Without the limiter this would take ten seconds. */
@@ -396,7 +393,7 @@ static void calm_after_unthrottled(void)
 	if (fd < 0 || ring_map(&ring, fd, RING_PAGES))
 		return;
 	/* Bursts of several periods each, too short to be a storm */
-	for (i = 0; i < 10; i++) {
+	for (unsigned int i = 0; i < 10; i++) {
 		event_enable(fd);
 		known_loop(4000);
 		event_disable(fd);
@@ -481,19 +478,17 @@ static const struct ktap_case cases[] = {
 
 int main(int argc, char **argv)
 {
-	unsigned int i;
-
 	target_init(argc, argv);
 	/* A fixed limit for the storms, which perf core does not lower */
 	limit_sample_rate(10000);
 	ktap_plan(ARRAY_SIZE(storms) + ARRAY_SIZE(cases));
-	for (i = 0; i < ARRAY_SIZE(storms); i++) {
+	for (unsigned int i = 0; i < ARRAY_SIZE(storms); i++) {
 		ktap_begin("%s", storms[i].name);
 		run_storm(&storms[i]);
 		pmu_is_exact(5000);
 		ktap_end();
 	}
-	for (i = 0; i < ARRAY_SIZE(cases); i++) {
+	for (unsigned int i = 0; i < ARRAY_SIZE(cases); i++) {
 		ktap_begin("%s", cases[i].name);
 		cases[i].run();
 		pmu_is_exact(5000);

@@ -137,9 +137,7 @@ static bool applies(const struct agent *agent)
 
 static void act(const struct agent *agent)
 {
-	unsigned int i;
-
-	for (i = 0; i < agent->nr; i++)
+	for (unsigned int i = 0; i < agent->nr; i++)
 		write_register(agent->first + i * agent->step, agent->value);
 }
 
@@ -169,9 +167,7 @@ static struct perf_event_attr attrs[NR_EVENTS];
 
 static void describe(void)
 {
-	unsigned int i;
-
-	for (i = 0; i < NR_EVENTS; i++)
+	for (unsigned int i = 0; i < NR_EVENTS; i++)
 		attr_init(&attrs[i], i == INSTRUCTIONS ? ARCH_EVENT_INSTRUCTIONS :
 				     i == OFFCORE ? EVENT_OFFCORE :
 				     i == FRONTEND ? EVENT_FRONTEND :
@@ -179,7 +175,7 @@ static void describe(void)
 				     i == FAR_LOADS ? EVENT_LATENCY : ARCH_EVENT_BRANCHES);
 	attrs[OFFCORE].config1 = OFFCORE_ANY;
 	attrs[FRONTEND].config1 = FRONTEND_DSB;
-	for (i = SAMPLED; i < NR_EVENTS; i++) {
+	for (unsigned int i = SAMPLED; i < NR_EVENTS; i++) {
 		if (i == OFFCORE || i == FRONTEND)
 			continue;
 		attrs[i].sample_period = PERIOD;
@@ -363,7 +359,6 @@ static void while_counting(void)
 static void beside_a_cpu_event(void)
 {
 	struct perf_event_attr attr;
-	unsigned int i;
 	int cpu, task;
 	u64 before;
 
@@ -375,7 +370,7 @@ static void beside_a_cpu_event(void)
 		return;
 	measure_open(BRANCHES, task);
 	before = measure_open(BRANCHES, task);
-	for (i = 0; i < ARRAY_SIZE(agents); i++) {
+	for (unsigned int i = 0; i < ARRAY_SIZE(agents); i++) {
 		if (!applies(&agents[i]))
 			continue;
 		act(&agents[i]);

@@ -124,9 +124,8 @@ static void exclude(unsigned long precise)
 {
 	int (*open_event)(void) = precise ? open_precise : open_branches;
 	int refused = precise && target.in_tree ? 0 : -EBUSY;
-	unsigned int i;
 
-	for (i = 0; i < ROUNDS; i++) {
+	for (unsigned int i = 0; i < ROUNDS; i++) {
 		int fd = open_event(), second = open_event(), bts = open_bts();
 
 		expect_true("two events", fd >= 0 && second >= 0);

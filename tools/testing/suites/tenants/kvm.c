@@ -250,11 +250,10 @@ static void has_no_pmu(void)
 static void counts(void)
 {
 	bool vhe = is_vhe();
-	unsigned int i, el;
 
 	printf("# the host's kernel is at EL%u\n", vhe ? 2 : 1);
-	for (i = 0; i < ARRAY_SIZE(filters); i++)
-		for (el = 0; el < 2; el++)
+	for (unsigned int i = 0; i < ARRAY_SIZE(filters); i++)
+		for (unsigned int el = 0; el < 2; el++)
 			try_filter(&filters[i], el, vhe ? filters[i].vhe[el] : filters[i].nvhe[el]);
 }
 
@@ -263,7 +262,6 @@ static void take_turns(void)
 {
 	struct perf_event_attr attr;
 	int fd[2 * ARCH_MAX_COUNTERS];
-	unsigned int i;
 	u64 count;
 
 	/*
@@ -277,11 +275,11 @@ static void take_turns(void)
 	attr_init(&attr, ARCH_EVENT_INSTRUCTIONS);
 	attr.disabled = 0;
 	attr.exclude_guest = 1;
-	for (i = 0; i < ARRAY_SIZE(fd); i++)
+	for (unsigned int i = 0; i < ARRAY_SIZE(fd); i++)
 		fd[i] = event_open(&attr, 0, -1, -1, 0);
-	for (i = 0; i < 20; i++)
+	for (unsigned int i = 0; i < 20; i++)
 		run_loop(PSTATE_EL0);
-	for (i = 0; i < ARRAY_SIZE(fd); i++) {
+	for (unsigned int i = 0; i < ARRAY_SIZE(fd); i++) {
 		count = event_read(fd[i]);
 		expect_range("user space, no guests", 0, HOST_MOST, count);
 		close(fd[i]);
@@ -328,8 +326,6 @@ static void try_branches(unsigned int el, bool exclude_guest)
 
 static void no_branches(void)
 {
-	unsigned int el;
-
 	if (!branch_records()) {
 		if (command_line_has("corepmu_test.branches=yes"))
 			expect_true("branch records, which the PMU has", false);
@@ -337,7 +333,7 @@ static void no_branches(void)
 			ktap_skip("the PMU has no branch records");
 		return;
 	}
-	for (el = 0; el < 2; el++) {
+	for (unsigned int el = 0; el < 2; el++) {
 		try_branches(el, false);
 		try_branches(el, true);
 	}

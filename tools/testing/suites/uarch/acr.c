@@ -125,18 +125,16 @@ static void count_one(const struct member *group, struct expected *e, bool branc
 
 static void expect_of(const struct member *group, u64 rounds, u64 loops, struct expected *e)
 {
-	u64 round, i;
-
 	memset(e, 0, sizeof(*e));
-	for (i = 0; i < MEMBERS; i++)
+	for (u64 i = 0; i < MEMBERS; i++)
 		e->since[i] = SKID + 1;
-	for (round = 0; round < rounds; round++) {
+	for (u64 round = 0; round < rounds; round++) {
 		count_one(group, e, false);
-		for (i = 0; i < loops; i++) {
+		for (u64 i = 0; i < loops; i++) {
 			count_one(group, e, false);
 			count_one(group, e, true);
 		}
-		for (i = 0; i < STRAIGHT + 1; i++)
+		for (u64 i = 0; i < STRAIGHT + 1; i++)
 			count_one(group, e, false);
 		count_one(group, e, true);
 	}
@@ -157,9 +155,8 @@ static void member_attr(const struct member *m, struct perf_event_attr *attr)
 static bool open_group(const struct member *group, int *fds, struct ring *rings)
 {
 	struct perf_event_attr attr;
-	unsigned int i;
 
-	for (i = 0; i < MEMBERS; i++) {
+	for (unsigned int i = 0; i < MEMBERS; i++) {
 		member_attr(&group[i], &attr);
 		attr.disabled = !i;
 		fds[i] = event_open_self(&attr, i ? fds[0] : -1);
@@ -171,9 +168,7 @@ static bool open_group(const struct member *group, int *fds, struct ring *rings)
 
 static void close_group(int *fds, struct ring *rings)
 {
-	unsigned int i;
-
-	for (i = 0; i < MEMBERS; i++) {
+	for (unsigned int i = 0; i < MEMBERS; i++) {
 		ring_unmap(&rings[i]);
 		if (fds[i] >= 0)
 			close(fds[i]);
@@ -201,13 +196,13 @@ static void run(const struct member *group, u64 loops, bool in_loop)
 {
 	struct ring rings[MEMBERS] = { 0 };
 	int fds[MEMBERS] = { -1, -1 };
-	unsigned int i, inside, samples;
+	unsigned int inside, samples;
 	struct expected e;
 
 	expect_of(group, ROUNDS, loops, &e);
 	if (open_group(group, fds, rings)) {
 		program(fds[0], ROUNDS, loops);
-		for (i = 0; i < MEMBERS; i++) {
+		for (unsigned int i = 0; i < MEMBERS; i++) {
 			samples = samples_of(&rings[i], &group[i], &inside);
 			ktap_diag("event %u: %u samples, %u in the loop, %u overtaken", i, samples,
 				  inside, e.overtaken[i]);

@@ -125,7 +125,7 @@ static void run_event(const struct event *event)
 	unsigned long memory[2] = { 0 };
 	struct perf_event_attr attr;
 	u64 counts[3], count;
-	int fd, i;
+	int fd;
 
 	if (config == NONE) {
 		ktap_skip("CPUs of this vendor do not have the event");
@@ -138,7 +138,7 @@ static void run_event(const struct event *event)
 	if (fd < 0)
 		return;
 	/* The first run warms up the predictor and the cache. */
-	for (i = 0; i < 3; i++) {
+	for (int i = 0; i < 3; i++) {
 		iterations = 4 * (i == 1 ? ROUNDS : 2 * ROUNDS);
 		event_reset(fd);
 		event_enable(fd);
@@ -161,14 +161,13 @@ static void slow_cycles(void)
 				       PERF_COUNT_HW_BUS_CYCLES };
 	u64 counts[3] = { 0 };
 	struct perf_event_attr attr;
-	unsigned int i;
 	int fds[3];
 
 	if (arch_is_amd() || arch_intel_version() < 2) {
 		ktap_skip("this CPU has none");
 		return;
 	}
-	for (i = 0; i < 3; i++) {
+	for (unsigned int i = 0; i < 3; i++) {
 		attr_init_generic(&attr, generic[i]);
 		attr.disabled = !i;
 		fds[i] = event_open_self(&attr, i ? fds[0] : -1);
@@ -178,7 +177,7 @@ static void slow_cycles(void)
 	event_enable(fds[0]);
 	known_loop(ROUNDS);
 	event_disable(fds[0]);
-	for (i = 0; i < 3; i++)
+	for (unsigned int i = 0; i < 3; i++)
 		counts[i] = event_read(fds[i]);
 	expect_range("cycles", target.loop_cycles * ROUNDS,
 		     target.loop_cycles * ROUNDS + 200, counts[0]);
@@ -259,7 +258,6 @@ static void incomplete_events(void)
 		{ 0x012a, -EOPNOTSUPP }, { 0x012b, -EOPNOTSUPP }, { 0x01cd, -EOPNOTSUPP },
 	};
 	struct perf_event_attr attr;
-	unsigned int i;
 
 	if (target.in_tree) {
 		ktap_skip("the built-in driver does not refuse the events");
@@ -269,7 +267,7 @@ static void incomplete_events(void)
 		ktap_skip("AMD's CPUs have none");
 		return;
 	}
-	for (i = 0; i < ARRAY_SIZE(rows); i++) {
+	for (unsigned int i = 0; i < ARRAY_SIZE(rows); i++) {
 		attr_init(&attr, rows[i].config);
 		expect_eq("such an event", rows[i].error, event_open(&attr, 0, -1, -1, 0));
 	}
@@ -337,13 +335,12 @@ static void equality(void)
 		{ "", PERF_TYPE_RAW, EQ | CMASK(1) | 0xc4, NONE, BRANCHES, 0 },
 		{ "", PERF_TYPE_RAW, EQ | CMASK(2) | 0xc4, NONE, 0, 0 },
 	}, instructions = { "", PERF_TYPE_RAW, EQ | 0xc0, NONE, BRANCHES, 0 };
-	unsigned int i;
 
 	if (arch_is_amd() || arch_intel_version() < 6) {
 		ktap_skip("this CPU has no EQ bit (perfmon version 6)");
 		return;
 	}
-	for (i = 0; i < ARRAY_SIZE(rows); i++)
+	for (unsigned int i = 0; i < ARRAY_SIZE(rows); i++)
 		run_event(&rows[i]);
 	if (!target.in_tree)
 		run_event(&instructions);
@@ -391,16 +388,14 @@ static const struct ktap_case cases[] = {
 
 int main(int argc, char **argv)
 {
-	unsigned int i;
-
 	target_init(argc, argv);
 	ktap_plan(ARRAY_SIZE(events) + ARRAY_SIZE(cases));
-	for (i = 0; i < ARRAY_SIZE(events); i++) {
+	for (unsigned int i = 0; i < ARRAY_SIZE(events); i++) {
 		ktap_begin("%s", events[i].what);
 		run_event(&events[i]);
 		ktap_end();
 	}
-	for (i = 0; i < ARRAY_SIZE(cases); i++)
+	for (unsigned int i = 0; i < ARRAY_SIZE(cases); i++)
 		ktap_run_case(&cases[i]);
 	return ktap_status();
 }

@@ -267,14 +267,13 @@ static bool find_kinds(void)
 static void kinds_are_two(void)
 {
 	static const char * const bases[] = { "corepmu", "cpu" };
-	unsigned int i, k;
 	char name[64];
 
 	expect_ne("type of the second kind", kinds[0].type, kinds[1].type);
-	for (i = 0; i < ARRAY_SIZE(bases); i++) {
+	for (unsigned int i = 0; i < ARRAY_SIZE(bases); i++) {
 		if (!has_pmu(bases[i]))
 			continue;
-		for (k = 0; k < ARRAY_SIZE(names); k++) {
+		for (unsigned int k = 0; k < ARRAY_SIZE(names); k++) {
 			snprintf(name, sizeof(name), "%s_%s", bases[i], names[k]);
 			/*
 			 * Beside the built-in driver, a file cpus would make perf see one more
@@ -321,21 +320,20 @@ static void task_moved(void)
 {
 	struct event_times times[2];
 	u64 loops[2] = { 0 };
-	unsigned int i, k;
 	int fds[2];
 
-	for (k = 0; k < 2; k++)
+	for (unsigned int k = 0; k < 2; k++)
 		fds[k] = open_kind(&kinds[k], ARCH_EVENT_INSTRUCTIONS);
 	run_on(kinds[0].cpu);
 	event_enable(fds[0]);
 	event_enable(fds[1]);
-	for (i = 0; i < 2 * ROUNDS; i++) {
+	for (unsigned int i = 0; i < 2 * ROUNDS; i++) {
 		run_on(kinds[i & 1].cpu);
 		/* Different work on the two CPUs */
 		known_loop(LOOPS * (1 + (i & 1)));
 		loops[i & 1] += LOOPS * (1 + (i & 1));
 	}
-	for (k = 0; k < 2; k++) {
+	for (unsigned int k = 0; k < 2; k++) {
 		event_disable(fds[k]);
 		event_read_times(fds[k], &times[k]);
 		expect_range("instructions of a kind", LOOP_INSNS * loops[k],
@@ -351,9 +349,8 @@ static void task_moved(void)
 static int open_group(const struct kind *kind, unsigned int nr, int *fds)
 {
 	struct perf_event_attr attr;
-	unsigned int i;
 
-	for (i = 0; i < nr + ARRAY_SIZE(fixed); i++) {
+	for (unsigned int i = 0; i < nr + ARRAY_SIZE(fixed); i++) {
 		init_kind(&attr, kind, i < nr ? ARCH_EVENT_BRANCHES : fixed[i - nr]);
 		attr.disabled = !i;
 		fds[i] = event_open(&attr, 0, -1, i ? fds[0] : -1, 0);
@@ -368,7 +365,6 @@ static void groups_fit(void)
 {
 	struct event_times times;
 	struct kind *kind;
-	unsigned int i;
 	int fds[16];
 
 	for (kind = kinds; kind < KINDS_END; kind++) {
@@ -378,7 +374,7 @@ static void groups_fit(void)
 		event_enable(fds[0]);
 		known_loop(LOOPS);
 		event_disable(fds[0]);
-		for (i = 0; i < kind->general; i++) {
+		for (unsigned int i = 0; i < kind->general; i++) {
 			event_read_times(fds[i], &times);
 			expect_range("branches", LOOPS, LOOPS + MOVE_INSNS, times.count);
 			expect_eq("time running, as enabled", times.enabled, times.running);

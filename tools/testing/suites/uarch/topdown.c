@@ -49,10 +49,9 @@ static void init_attr(struct perf_event_attr *attr, u64 config, bool kernel)
 static bool open_all(struct topdown *t, u64 read_format, bool kernel)
 {
 	struct perf_event_attr attr;
-	unsigned int i;
 
 	memset(t->fds, -1, sizeof(t->fds));
-	for (i = 0; i <= nr_metrics; i++) {
+	for (unsigned int i = 0; i <= nr_metrics; i++) {
 		init_attr(&attr, i ? METRICS + (i - 1) * UMASK : SLOTS, kernel);
 		attr.disabled = !i;
 		attr.read_format = read_format;
@@ -71,9 +70,7 @@ static void close_group(struct topdown *t)
 /* Each restart of the registers rounds down every metric. */
 static void expect_parts(const u64 *counts, unsigned int times)
 {
-	unsigned int i;
-
-	for (i = 0; i < nr_metrics; i++) {
+	for (unsigned int i = 0; i < nr_metrics; i++) {
 		u64 part = counts[0] * parts[i] / WHOLE;
 
 		ktap_check(counts[1 + i] <= part && counts[1 + i] + times > part,
@@ -85,9 +82,7 @@ static void expect_parts(const u64 *counts, unsigned int times)
 
 static void read_all(const struct topdown *t, u64 *counts)
 {
-	unsigned int i;
-
-	for (i = 0; i <= nr_metrics; i++)
+	for (unsigned int i = 0; i <= nr_metrics; i++)
 		counts[i] = event_read(t->fds[i]);
 }
 
@@ -106,11 +101,10 @@ static void count_rounds(unsigned int rounds, unsigned long iterations,
 	u64 slots = rounds * 4 * loop_counts(CYCLES, iterations);
 	u64 counts[1 + NR_METRICS];
 	struct topdown t;
-	unsigned int i;
 
 	if (open_all(&t, 0, false)) {
 		event_enable(t.fds[0]);
-		for (i = 0; i < rounds; i++) {
+		for (unsigned int i = 0; i < rounds; i++) {
 			known_loop(iterations);
 			if (pause)
 				pause(&t);
@@ -171,11 +165,10 @@ static void slots_read_group(void)
 {
 	u64 group[2 + NR_METRICS];
 	struct topdown t;
-	unsigned int i;
 
 	if (open_all(&t, PERF_FORMAT_GROUP, true)) {
 		event_enable(t.fds[0]);
-		for (i = 0; i < ROUNDS; i++) {
+		for (unsigned int i = 0; i < ROUNDS; i++) {
 			known_loop(LOOPS);
 			if (read(t.fds[0], group, sizeof(group)) < 0)
 				ktap_fail("read: %s", strerror(errno));

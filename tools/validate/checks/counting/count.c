@@ -308,9 +308,8 @@ static void read_formats_of(unsigned int most)
 	struct perf_event_attr attr;
 	unsigned int nr;
 	int fds[3], fd;
-	u64 format;
 
-	for (format = 0; format < 32 && !ktap_failed(); format++) {
+	for (u64 format = 0; format < 32 && !ktap_failed(); format++) {
 		attr_instructions(&attr);
 		attr.read_format = format;
 		fd = event_open(&attr, 0, -1, -1, 0);
@@ -466,9 +465,9 @@ static void many_at_once(void)
 
 static void open_and_close_often(void)
 {
-	int i, fd;
+	int fd;
 
-	for (i = 0; i < 300; i++) {
+	for (int i = 0; i < 300; i++) {
 		fd = open_instructions();
 		event_enable(fd);
 		close(fd);

@@ -78,15 +78,14 @@ static void judge_group(const struct group *group)
 	};
 	struct event_times times[MANY] = { 0 };
 	u64 base[MANY];
-	int i;
 
 	run_group(group, 1);
-	for (i = 0; i < group->nr; i++) {
+	for (int i = 0; i < group->nr; i++) {
 		event_read_times(group->fds[i], &times[i]);
 		base[i] = times[i].count;
 	}
 	run_group(group, ITERATIONS);
-	for (i = 0; i < group->nr; i++) {
+	for (int i = 0; i < group->nr; i++) {
 		u64 want = each[group->kinds[i]] * (ITERATIONS - 1);
 
 		event_read_times(group->fds[i], &times[i]);
@@ -109,7 +108,6 @@ static bool fill(struct group *group, enum kind kind)
 {
 	struct event_times times = { 0 };
 	bool all = true;
-	int i;
 
 	while (!add(group, kind))
 		;
@@ -117,7 +115,7 @@ static bool fill(struct group *group, enum kind kind)
 		drop(group);
 		all = false;
 	}
-	for (i = 0; !all && i < group->nr; i++) {
+	for (int i = 0; !all && i < group->nr; i++) {
 		event_read_times(group->fds[i], &times);
 		group->waited[i] = times.enabled - times.running;
 	}
@@ -128,9 +126,7 @@ static bool fill(struct group *group, enum kind kind)
 /* A refused event leaves the running group unchanged; a closed event makes room. */
 static void judge_full_group(struct group *group, enum kind kind, bool full)
 {
-	int i;
-
-	for (i = 0; full && i < 5; i++)
+	for (int i = 0; full && i < 5; i++)
 		expect_eq("one event more", -EINVAL, add(group, kind));
 	judge_group(group);
 	event_enable(group->fds[0]);
@@ -160,7 +156,6 @@ static void any_order(void)
 	struct group group = { .nr = 0 };
 	enum kind kinds[3] = { CYCLES, INSTRUCTIONS, BRANCHES };
 	int nr[3] = { 1, 1, 0 }, i, j;
-	unsigned int order;
 	bool full, room[KINDS];
 
 	if (add(&group, BRANCHES))
@@ -181,7 +176,7 @@ static void any_order(void)
 	for (i = 0; i < KINDS; i++)
 		room[i] = full && has_room(&group, i);
 	judge_full_group(&group, kinds[2], full);
-	for (order = 1; order < ARRAY_SIZE(orders); order++) {
+	for (unsigned int order = 1; order < ARRAY_SIZE(orders); order++) {
 		group.nr = 0;
 		for (i = 0; i < 3; i++)
 			for (j = 0; j < nr[orders[order][i]]; j++)

@@ -69,7 +69,7 @@ static void members_agree(void)
  */
 static void every_counter(void)
 {
-	unsigned int listed, nr, i;
+	unsigned int listed, nr;
 	struct event_times times = { 0 };
 	int fds[MANY];
 
@@ -84,7 +84,7 @@ static void every_counter(void)
 	event_enable(fds[0]);
 	known_loop(ITERATIONS);
 	event_disable(fds[0]);
-	for (i = 0; i < nr; i++) {
+	for (unsigned int i = 0; i < nr; i++) {
 		event_read_times(fds[i], &times);
 		if (times.running)
 			expect_count("instructions on each counter", LOOP, times.count);

@@ -55,7 +55,7 @@ static void counts_move(void)
 {
 	struct perf_event_attr attr;
 	struct child child;
-	int fd, i;
+	int fd;
 
 	attr_instructions(&attr);
 	attr.inherit = 1;
@@ -65,7 +65,7 @@ static void counts_move(void)
 	event_enable(fd);
 	if (!child_start(&child, known_loop, ITERATIONS / 100))
 		return;
-	for (i = 0; i < 100; i++) {
+	for (int i = 0; i < 100; i++) {
 		child_run(&child);
 		known_loop(ITERATIONS / 100);
 	}

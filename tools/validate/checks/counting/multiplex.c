@@ -62,9 +62,8 @@ static void work_for(u64 ns)
 static void choose_pieces(void)
 {
 	u64 start, took, best = ~0ULL;
-	int i;
 
-	for (i = 0; i < 20; i++) {
+	for (int i = 0; i < 20; i++) {
 		start = now_ns(CLOCK_MONOTONIC);
 		known_loop(ITERATIONS / 100);
 		took = now_ns(CLOCK_MONOTONIC) - start;
@@ -84,10 +83,9 @@ static int by_value(const void *a, const void *b)
 /* Return how many instructions the fastest, or the slowest, pieces of the work execute in @ns. */
 static u64 work_in(u64 ns, bool slowest)
 {
-	unsigned int i;
 	double pieces = 0;
 
-	for (i = 0; i < work.nr && ns; i++) {
+	for (unsigned int i = 0; i < work.nr && ns; i++) {
 		u64 took = work.ns[slowest ? work.nr - 1 - i : i];
 		u64 part = took < ns ? took : ns;
 

@@ -75,7 +75,6 @@ static void times_from_the_page(void)
 	struct event_times before = { 0 }, times = { 0 };
 	struct reader reader;
 	u64 now = 0;
-	int i;
 
 	if (!open_timed(&reader))
 		return;
@@ -84,7 +83,7 @@ static void times_from_the_page(void)
 	if (!reader.page->cap_user_time) {
 		ktap_skip("the page has no time");
 	} else {
-		for (i = 0; i < 1000 && !ktap_failed(); i++) {
+		for (int i = 0; i < 1000 && !ktap_failed(); i++) {
 			event_read_times(reader.fd, &before);
 			expect_true("the page has a time", user_read_enabled(reader.page, &now));
 			event_read_times(reader.fd, &times);
@@ -160,12 +159,11 @@ static void from_user_space(void)
 	static const unsigned long lengths[] = { 100, 10000, 1000000 };
 	u64 count = 0, last = 0, truth;
 	struct reader reader;
-	unsigned int i;
 
 	if (!open_for_user_space(&reader, 0))
 		return;
 	expect_range("bits of the counter", 1, 64, reader.width);
-	for (i = 0; i < ARRAY_SIZE(lengths); i++) {
+	for (unsigned int i = 0; i < ARRAY_SIZE(lengths); i++) {
 		known_loop(lengths[i]);
 		expect_true("the event is on a counter", user_read(reader.page, &count));
 		truth = event_read(reader.fd);
@@ -184,9 +182,8 @@ static void from_user_space(void)
 static void read_between(const struct reader *reader, unsigned int *wrong, unsigned int *without)
 {
 	u64 last = event_read(reader->fd), count;
-	int i;
 
-	for (i = 0; i < 100; i++) {
+	for (int i = 0; i < 100; i++) {
 		if (!user_read(reader->page, &count)) {
 			(*without)++;
 			count = event_read(reader->fd);
@@ -229,7 +226,6 @@ static void times_of_a_read(void)
 	struct user_count count = { 0 };
 	struct reader reader;
 	u64 slack;
-	int i;
 
 	attr_instructions(&attr);
 	attr.read_format = FORMAT_TIMES;
@@ -237,7 +233,7 @@ static void times_of_a_read(void)
 		return;
 	if (!reader.page->cap_user_time)
 		ktap_skip("the page has no time");
-	for (i = 0; i < 1000 && reader.page->cap_user_time && !ktap_failed(); i++) {
+	for (int i = 0; i < 1000 && reader.page->cap_user_time && !ktap_failed(); i++) {
 		event_read_times(reader.fd, &before);
 		expect_true("the event is on a counter", user_read_times(reader.page, &count));
 		event_read_times(reader.fd, &after);
@@ -268,10 +264,9 @@ static void read_each_kind(void (*disturb)(int fd, unsigned int round))
 {
 	struct perf_event_attr attr, requested;
 	struct reader reader;
-	unsigned int i;
 	int fd;
 
-	for (i = 0; i < 2 * ARRAY_SIZE(kinds); i++) {
+	for (unsigned int i = 0; i < 2 * ARRAY_SIZE(kinds); i++) {
 		unsigned int wrong = 0, without = 0, round;
 
 		kinds[i / 2](&attr);
@@ -355,14 +350,14 @@ static __attribute__((noipa)) u64 read_loop(const struct perf_event_mmap_page *p
 static void every_counter(void)
 {
 	struct reader readers[MANY];
-	int nr, i, j;
+	int nr;
 	u64 base;
 
 	for (nr = 0; nr < (int)pmu.group && nr < MANY; nr++)
 		if (!open_for_user_space(&readers[nr], 0))
 			break;
-	for (i = 0; i < nr; i++) {
-		for (j = 0; j < i; j++)
+	for (int i = 0; i < nr; i++) {
+		for (int j = 0; j < i; j++)
 			expect_ne("index of another event", readers[j].page->index,
 				  readers[i].page->index);
 		base = read_loop(readers[i].page, 1);

@@ -136,7 +136,7 @@ static u64 count_threads(unsigned long iterations)
 {
 	struct event_times times = { 0 };
 	pthread_t threads[4];
-	int fd, i;
+	int fd;
 	char c[4];
 
 	if (pipe(thread_pipes[0]) || pipe(thread_pipes[1]))
@@ -144,16 +144,16 @@ static u64 count_threads(unsigned long iterations)
 	fd = open_inherited(false);
 	if (fd < 0)
 		return 0;
-	for (i = 0; i < 4; i++)
+	for (int i = 0; i < 4; i++)
 		pthread_create(&threads[i], NULL, thread_loop, (void *)iterations);
-	for (i = 0; i < 4; i++)
+	for (int i = 0; i < 4; i++)
 		expect_eq("threads that worked", 1, read(thread_pipes[0][0], c, 1));
 	/* The last thread reaches its second pipe. */
 	usleep(1000);
 	event_disable(fd);
 	event_read_times(fd, &times);
 	expect_eq("bytes for the threads to end by", 4, write(thread_pipes[1][1], c, 4));
-	for (i = 0; i < 4; i++)
+	for (int i = 0; i < 4; i++)
 		pthread_join(threads[i], NULL);
 	close_all(thread_pipes[0], 2);
 	close_all(thread_pipes[1], 2);
@@ -319,9 +319,9 @@ static void samples_over_exec(void)
 	struct perf_event_attr attr;
 	struct child child;
 	u64 least;
-	int fd, i;
+	int fd;
 
-	for (i = 0; i < 40 && child_start(&child, exec_often, execs); i++) {
+	for (int i = 0; i < 40 && child_start(&child, exec_often, execs); i++) {
 		attr_sampling(&attr, 50000, PERF_SAMPLE_IP);
 		if ((i & 8) && (pmu.has & NEED_CYCLES)) {
 			attr.type = pmu.cycles.type;

@@ -38,15 +38,13 @@ static bool in_loop(u64 addr)
 
 static void look(struct found *f, const struct sample *s)
 {
-	unsigned int n;
-
 	if (!in_loop(s->ip))
 		return;
 	if (!f->samples++ || s->nr_branches < f->shortest)
 		f->shortest = s->nr_branches;
 	if (s->nr_branches > f->longest)
 		f->longest = s->nr_branches;
-	for (n = 0; n < s->nr_branches; n++) {
+	for (unsigned int n = 0; n < s->nr_branches; n++) {
 		const struct perf_branch_entry *e = &s->branches[n];
 
 		if (in_loop(e->from) && in_loop(e->to)) {
@@ -151,9 +149,8 @@ static void other_kinds(void)
 		PERF_SAMPLE_BRANCH_IND_CALL, PERF_SAMPLE_BRANCH_IND_JUMP,
 	};
 	struct found f;
-	unsigned int i;
 
-	for (i = 0; i < ARRAY_SIZE(kinds); i++)
+	for (unsigned int i = 0; i < ARRAY_SIZE(kinds); i++)
 		if (sample_branches(kinds[i] | USER, NULL, &f))
 			expect_eq("conditional branches among others", 0, f.own);
 }

@@ -88,10 +88,10 @@ static void sizes(void)
 	};
 	const struct perf_event_header *header;
 	struct perf_event_attr attr;
-	unsigned int i, nr;
+	unsigned int nr;
 	int fd;
 
-	for (i = 0; i < ARRAY_SIZE(fields); i++) {
+	for (unsigned int i = 0; i < ARRAY_SIZE(fields); i++) {
 		attr_sampling(&attr, PERIOD, fields[i].bits);
 		fd = event_open(&attr, 0, -1, -1, 0);
 		if (fd == -EACCES || fd == -EOPNOTSUPP || fd == -EINVAL) {
@@ -160,9 +160,8 @@ static void clocks(void)
 	static const int ids[] = { CLOCK_MONOTONIC, CLOCK_MONOTONIC_RAW, CLOCK_REALTIME,
 				   CLOCK_BOOTTIME, CLOCK_TAI };
 	struct perf_event_attr attr;
-	unsigned int i;
 
-	for (i = 0; i < ARRAY_SIZE(ids); i++) {
+	for (unsigned int i = 0; i < ARRAY_SIZE(ids); i++) {
 		struct ring_sum sum = { 0 };
 		u64 start, end;
 		int fd;
@@ -193,10 +192,10 @@ static void values(void)
 {
 	struct perf_event_attr attr;
 	struct sample sample;
-	unsigned int format, nr;
+	unsigned int nr;
 	int fd;
 
-	for (format = 0; format < 16; format++) {
+	for (unsigned int format = 0; format < 16; format++) {
 		u64 last = 0;
 
 		attr_sampling(&attr, PERIOD, PERF_SAMPLE_IP | PERF_SAMPLE_READ);
@@ -276,7 +275,6 @@ static void callchain(void)
 	struct perf_event_attr attr;
 	struct sample sample;
 	unsigned int nr = 0, contexts = 0, kernel = 0;
-	u64 i;
 	int fd;
 
 	attr_sampling(&attr, PERIOD, PERF_SAMPLE_IP | PERF_SAMPLE_CALLCHAIN);
@@ -286,7 +284,7 @@ static void callchain(void)
 		nr++;
 		if (!expect_range("addresses", 2, 200, sample.nr_ips))
 			break;
-		for (i = 0; i < sample.nr_ips; i++) {
+		for (u64 i = 0; i < sample.nr_ips; i++) {
 			contexts += sample.ips[i] == PERF_CONTEXT_USER;
 			kernel += sample.ips[i] == PERF_CONTEXT_KERNEL;
 		}
@@ -304,9 +302,9 @@ static void chain_parts(void)
 {
 	struct perf_event_attr attr;
 	struct sample sample;
-	int part, fd;
+	int fd;
 
-	for (part = 0; part < 2; part++) {
+	for (int part = 0; part < 2; part++) {
 		unsigned int user = 0, kernel = 0;
 
 		attr_sampling(&attr, 20011, PERF_SAMPLE_IP | PERF_SAMPLE_CALLCHAIN);
@@ -315,9 +313,7 @@ static void chain_parts(void)
 		attr.exclude_callchain_user = part == 1;
 		fd = sample_work(&ring, &attr, PAGES, call_kernel, 20000);
 		while (ring_next_sample(&ring, &attr, &sample)) {
-			u64 j;
-
-			for (j = 0; j < sample.nr_ips; j++) {
+			for (u64 j = 0; j < sample.nr_ips; j++) {
 				user += sample.ips[j] == PERF_CONTEXT_USER;
 				kernel += sample.ips[j] == PERF_CONTEXT_KERNEL;
 			}

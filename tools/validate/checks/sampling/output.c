@@ -217,10 +217,10 @@ int load_program(int number)
 static void programs(void)
 {
 	struct perf_event_attr attr;
-	int number, program, fd;
+	int program, fd;
 
 	/* If the program returns 0, the kernel does not write the sample. */
-	for (number = 0; number < 2; number++) {
+	for (int number = 0; number < 2; number++) {
 		struct ring_sum sum = { 0 };
 
 		program = load_program(number);

@@ -64,10 +64,10 @@ static void switch_often(unsigned int times, unsigned long iterations)
 static void stops_anywhere(void)
 {
 	struct perf_event_attr attr;
-	int fd, i;
+	int fd;
 
 	fd = open_both(&attr, 10007);
-	for (i = 0; i < 3000; i++) {
+	for (int i = 0; i < 3000; i++) {
 		event_enable(fd);
 		event_disable(fd);
 	}
@@ -189,9 +189,8 @@ static void turns(void)
 static void expect_silence(int fd, int other)
 {
 	long fewest = LONG_MAX, before, more;
-	int i;
 
-	for (i = 0; i < 5; i++) {
+	for (int i = 0; i < 5; i++) {
 		event_enable(fd);
 		event_enable(other);
 		known_loop(1000);

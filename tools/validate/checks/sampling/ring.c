@@ -34,12 +34,11 @@ static void wraps(void)
 	struct ring_sum sum = { 0 };
 	struct perf_event_attr attr;
 	u64 head, count;
-	unsigned int i;
 	int fd;
 
 	fd = open_ring(&attr, 1);
 	event_enable(fd);
-	for (i = 0; i < 40 * page_factor(); i++) {
+	for (unsigned int i = 0; i < 40 * page_factor(); i++) {
 		known_loop(ITERATIONS / 4);
 		ring_drain(&ring, &attr, &sum);
 	}
@@ -169,9 +168,8 @@ static void backwards(void)
 static u64 count_a_loop(int fd, u64 from)
 {
 	u64 counted = 0;
-	unsigned int i;
 
-	for (i = 0; i < 1000 && counted + LOOP / 100 < LOOP; i++) {
+	for (unsigned int i = 0; i < 1000 && counted + LOOP / 100 < LOOP; i++) {
 		known_loop(i ? ITERATIONS / 10 : ITERATIONS);
 		counted = event_read(fd) - from;
 	}
@@ -280,9 +278,9 @@ static void maps_that_cannot_be(void)
 static void close_under_map(void)
 {
 	struct perf_event_attr attr;
-	int fd, i;
+	int fd;
 
-	for (i = 0; i < 20; i++) {
+	for (int i = 0; i < 20; i++) {
 		fd = open_ring(&attr, 8);
 		event_enable(fd);
 		known_loop(PERIOD);

@@ -71,11 +71,11 @@ static void stops_between(void)
 {
 	struct ring_sum sum = { 0 };
 	struct perf_event_attr attr;
-	int fd, i;
+	int fd;
 
 	attr_sampling(&attr, 100000, USUAL);
 	fd = open_sampling(&ring, &attr, PAGES);
-	for (i = 0; i < 100; i++) {
+	for (int i = 0; i < 100; i++) {
 		event_enable(fd);
 		known_loop(ITERATIONS / 30);
 		event_disable(fd);
@@ -180,14 +180,14 @@ static void frequency(void)
 	/* If the clock counts instructions, no tick is late. */
 	int rounds = pmu.exact ? 2 : FREQUENCY_ROUNDS;
 	u64 start, wall;
-	int fd, round;
+	int fd;
 
 	attr_sampling(&attr, 0, USUAL);
 	attr.freq = 1;
 	attr.sample_freq = 1000;
 	fd = open_sampling(&ring, &attr, PAGES);
 	event_enable(fd);
-	for (round = 0; round < rounds; round++) {
+	for (int round = 0; round < rounds; round++) {
 		sum = (struct ring_sum) { 0 };
 		start = now_ns(CLOCK_THREAD_CPUTIME_ID);
 		do {
@@ -324,7 +324,7 @@ static void inherited(void)
 {
 	struct ring_sum sum = { 0 };
 	struct perf_event_attr attr;
-	int fd, i;
+	int fd;
 
 	run_on(pmu.cpu);
 	attr_sampling(&attr, 100000, USUAL);
@@ -332,7 +332,7 @@ static void inherited(void)
 	/* Children can share the buffer only if the event is for one CPU. */
 	fd = map_sampling("an inherited event", &ring, event_open(&attr, 0, pmu.cpu, -1, 0), PAGES);
 	event_enable(fd);
-	for (i = 0; i < 3; i++) {
+	for (int i = 0; i < 3; i++) {
 		if (!fork()) {
 			known_loop(2 * ITERATIONS);
 			_exit(0);
@@ -414,10 +414,9 @@ static void long_period(void)
 	static const u64 periods[] = { 1ULL << 32, (1ULL << 33) + 12345, 1ULL << 40,
 				       (1ULL << 63) - 1 };
 	struct perf_event_attr attr;
-	unsigned int i;
 	int fd;
 
-	for (i = 0; i < ARRAY_SIZE(periods); i++) {
+	for (unsigned int i = 0; i < ARRAY_SIZE(periods); i++) {
 		struct ring_sum sum = { 0 };
 
 		attr_sampling(&attr, periods[i], USUAL);

@@ -33,9 +33,8 @@ static long limit_samples(void)
 static void run_storm(const struct perf_event_attr *attr, struct ring_sum *sum)
 {
 	u64 start = now_ns(CLOCK_MONOTONIC);
-	unsigned int i;
 
-	for (i = 0; i < STORM_PARTS; i++) {
+	for (unsigned int i = 0; i < STORM_PARTS; i++) {
 		known_loop(2 * ITERATIONS / STORM_PARTS);
 		ring_drain(&ring, attr, sum);
 		if (now_ns(CLOCK_MONOTONIC) - start > STORM_NS || sum->samples > STORM_SAMPLES)
@@ -86,7 +85,7 @@ static void throttled(void)
 {
 	struct ring_sum sum = { 0 };
 	struct perf_event_attr attr;
-	int fd, i;
+	int fd;
 
 	limit_samples();
 	if (change_number(RATE_FILE, 1000)) {
@@ -96,7 +95,7 @@ static void throttled(void)
 	attr_sampling(&attr, 1000, PERF_SAMPLE_IP | PERF_SAMPLE_TIME);
 	fd = open_sampling(&ring, &attr, 512);
 	event_enable(fd);
-	for (i = 0; i < 20; i++)
+	for (int i = 0; i < 20; i++)
 		known_loop(ITERATIONS);
 	event_disable(fd);
 	ring_drain(&ring, &attr, &sum);

@@ -54,10 +54,8 @@ static void come_and_go(void)
 /* Open two enabled events of the PMU's CPU. Return true if both were opened. */
 static bool open_two_of_cpu(int *fds, struct perf_event_attr *attr)
 {
-	int i;
-
 	attr->disabled = 0;
-	for (i = 0; i < 2; i++) {
+	for (int i = 0; i < 2; i++) {
 		fds[i] = event_open(attr, -1, pmu.cpu, -1, 0);
 		if (!expect_true("an event of a CPU opens", fds[i] >= 0))
 			return false;
@@ -99,9 +97,8 @@ static bool all_run(const int *fds, int nr)
 {
 	struct event_times times = { 0 };
 	bool all = true;
-	int i;
 
-	for (i = 0; i < nr; i++)
+	for (int i = 0; i < nr; i++)
 		all &= event_read_times(fds[i], &times) && times.running == times.enabled;
 	return all;
 }
@@ -109,11 +106,9 @@ static bool all_run(const int *fds, int nr)
 /* Open @nr enabled events of this task. Return true if all were opened. */
 static bool open_enabled(int *fds, int nr, struct perf_event_attr attr)
 {
-	int i;
-
 	attr.read_format = FORMAT_TIMES;
 	attr.disabled = 0;
-	for (i = 0; i < nr; i++) {
+	for (int i = 0; i < nr; i++) {
 		fds[i] = event_open_self(&attr, -1);
 		if (fds[i] < 0) {
 			close_all(fds, i);
@@ -266,13 +261,12 @@ static void overflow_together(void)
 	u64 period = PERIOD;
 	struct together all;
 	bool opened;
-	int i;
 
 	while ((opened = sample_together(period, &all)) && all.throttles && period < LOOP / 20)
 		period *= 2;
 	if (!opened)
 		return;
-	for (i = 0; i < all.nr; i++) {
+	for (int i = 0; i < all.nr; i++) {
 		expect_range("count of each", all.throttles ? period : 2 * LOOP,
 			     2 * LOOP + count_slack(2 * LOOP) + 1000, all.counts[i]);
 		if (!all.throttles)

@@ -134,9 +134,8 @@ static void opens(void)
 {
 	int no_event = open("/dev/null", O_RDONLY);
 	bool locked = registers_are_locked();
-	unsigned int i;
 
-	for (i = 0; i < ARRAY_SIZE(open_cases); i++) {
+	for (unsigned int i = 0; i < ARRAY_SIZE(open_cases); i++) {
 		const struct open_case *c = &open_cases[i];
 		struct perf_event_attr attr;
 		int fd;
@@ -389,9 +388,9 @@ static int try_unprivileged(int level)
 static void paranoid(void)
 {
 	static const char path[] = "/proc/sys/kernel/perf_event_paranoid";
-	int level, status;
+	int status;
 
-	for (level = -1; level <= 4; level++) {
+	for (int level = -1; level <= 4; level++) {
 		pid_t pid;
 
 		if (change_number(path, level)) {

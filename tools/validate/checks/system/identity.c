@@ -93,14 +93,14 @@ static bool set_term(struct perf_event_attr *attr, const char *name, u64 value)
 {
 	char path[512], text[128];
 	u64 mask, *config, bits = 0;
-	int word, bit;
+	int word;
 
 	pmu_path(path, sizeof(path), "format", name);
 	if (!read_text(path, text, sizeof(text)) || !parse_format(text, &word, &mask))
 		return false;
 	if (word > 2)
 		return false;
-	for (bit = 0; bit < 64; bit++) {
+	for (int bit = 0; bit < 64; bit++) {
 		if (mask & 1ULL << bit) {
 			bits |= (value & 1) << bit;
 			value >>= 1;
@@ -219,14 +219,14 @@ static void numbers_count(void)
 	static const char *const names[] = { "instructions", "inst_retired", NULL };
 	struct perf_event_attr attr = { .size = sizeof(attr), .disabled = 1, .exclude_kernel = 1,
 					.exclude_hv = 1 };
-	int raw, fd;
+	int fd;
 
 	attr.type = pmu.type;
 	if (!find_event(names, &attr)) {
 		ktap_skip("events/ has no instructions");
 		return;
 	}
-	for (raw = 0; raw < (is_hybrid() ? 1 : 2); raw++) {
+	for (int raw = 0; raw < (is_hybrid() ? 1 : 2); raw++) {
 		attr.type = raw ? PERF_TYPE_RAW : pmu.type;
 		fd = event_open_self(&attr, -1);
 		if (fd >= 0)
@@ -271,9 +271,8 @@ static bool has_suffix(const char *name, const char *suffix)
 static bool wants_more(const char *name, const char *text)
 {
 	static const char *const prefixes[] = { "topdown-", "mem-" };
-	unsigned int i;
 
-	for (i = 0; i < ARRAY_SIZE(prefixes); i++)
+	for (unsigned int i = 0; i < ARRAY_SIZE(prefixes); i++)
 		if (!strncmp(name, prefixes[i], strlen(prefixes[i])))
 			return true;
 	return strchr(text, '?');

@@ -205,7 +205,6 @@ struct program {
 static bool ask_program(int fd, struct program *program)
 {
 	union bpf_attr attr;
-	unsigned int i;
 	int len;
 
 	memset(program, 0, sizeof(*program));
@@ -218,7 +217,7 @@ static bool ask_program(int fd, struct program *program)
 	if (syscall(SYS_bpf, BPF_OBJ_GET_INFO_BY_FD, &attr, sizeof(attr)))
 		return false;
 	len = snprintf(program->name, sizeof(program->name), "bpf_prog_");
-	for (i = 0; i < BPF_TAG_SIZE; i++)
+	for (unsigned int i = 0; i < BPF_TAG_SIZE; i++)
 		len += snprintf(program->name + len, sizeof(program->name) - len, "%02x",
 				program->info.tag[i]);
 	return true;
@@ -378,7 +377,7 @@ static void code_changes(void)
 	if (fd < 0)
 		return;
 	for (i = 0; i < ARRAY_SIZE(kinds) && !nr; i++) {
-		unsigned int nr_back, j;
+		unsigned int nr_back;
 
 		software.config = kinds[i];
 		ring_discard(&ring);
@@ -386,7 +385,7 @@ static void code_changes(void)
 		nr = read_pokes(there);
 		close(other);
 		nr_back = read_pokes(back);
-		for (j = 0; j < nr; j++) {
+		for (unsigned int j = 0; j < nr; j++) {
 			undone += is_undone(&there[j], back, nr_back);
 			changed += memcmp(there[j].from, there[j].to, there[j].len) != 0;
 		}

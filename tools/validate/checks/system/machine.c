@@ -144,9 +144,9 @@ static void *open_and_close(void *of_cpu)
 {
 	bool wide = *(bool *)of_cpu;
 	struct perf_event_attr attr;
-	int i, fd;
+	int fd;
 
-	for (i = 0; i < 100; i++) {
+	for (int i = 0; i < 100; i++) {
 		attr_instructions(&attr);
 		attr.disabled = i & 1;
 		if (i % 3 == 0 && (pmu.has & NEED_SAMPLING))
@@ -174,12 +174,11 @@ static void many_threads(void)
 	bool wide = (pmu.has & NEED_CPU_WIDE) && pmu.group > 2;
 	bool of_cpu[8] = { wide, wide };
 	pthread_t threads[8];
-	unsigned int i;
 
 	thread_failures = 0;
-	for (i = 0; i < ARRAY_SIZE(threads); i++)
+	for (unsigned int i = 0; i < ARRAY_SIZE(threads); i++)
 		pthread_create(&threads[i], NULL, open_and_close, &of_cpu[i]);
-	for (i = 0; i < ARRAY_SIZE(threads); i++)
+	for (unsigned int i = 0; i < ARRAY_SIZE(threads); i++)
 		pthread_join(threads[i], NULL);
 	expect_eq("opens and counts that failed", 0, thread_failures);
 	expect_sane();
@@ -188,9 +187,9 @@ static void many_threads(void)
 static void closed_in_a_storm(void)
 {
 	struct perf_event_attr attr;
-	int i, fd;
+	int fd;
 
-	for (i = 0; i < 100; i++) {
+	for (int i = 0; i < 100; i++) {
 		attr_sampling(&attr, 1 + i, PERF_SAMPLE_IP);
 		attr.disabled = 0;
 		fd = open_event(&attr);

@@ -151,7 +151,6 @@ static void read_by_program(void)
 	int program = load_reader(events, results), fd;
 	struct perf_event_attr attr;
 	struct result result = { 0 };
-	unsigned int i;
 
 	if (program < 0) {
 		ktap_skip("bpf(2): %s", strerror(errno));
@@ -163,7 +162,7 @@ static void read_by_program(void)
 	expect_eq("the event becomes the map's", 0,
 		  map_element(BPF_MAP_UPDATE_ELEM, events, &fd));
 	event_enable(fd);
-	for (i = 1; i <= 10; i++) {
+	for (unsigned int i = 1; i <= 10; i++) {
 		event_read_times(fd, &before);
 		known_loop(ITERATIONS);
 		if (!run_reader(program, results, &result))

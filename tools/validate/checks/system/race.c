@@ -58,9 +58,8 @@ static int open_racing(pid_t pid, int cpu, unsigned int how)
 static bool advance(const int *fds, struct event_times *last, int nr)
 {
 	struct event_times now = { 0 };
-	int i;
 
-	for (i = 0; i < nr; i++) {
+	for (int i = 0; i < nr; i++) {
 		if (!event_read_times(fds[i], &now) ||
 		    !expect_or_say(now.count >= last[i].count && now.enabled >= last[i].enabled &&
 				   now.running >= last[i].running && now.running <= now.enabled,
@@ -87,9 +86,9 @@ static void expect_each_cpu_counts(void)
 {
 	pid_t pid = pmu.has & NEED_CPU_WIDE ? -1 : 0;
 	struct event_times times = { 0 };
-	int i, fd;
+	int fd;
 
-	for (i = 0; i < 2 * nr_cpus; i++) {
+	for (int i = 0; i < 2 * nr_cpus; i++) {
 		run_on(cpus[i / 2]);
 		fd = open_racing(pid, cpus[i / 2], STOPPED | KIND(i));
 		if (fd < 0)
@@ -109,12 +108,11 @@ static void expect_each_cpu_counts(void)
 static void run_threads(void *(*work)(void *), unsigned long nr)
 {
 	pthread_t threads[MAX_CPUS];
-	unsigned long i;
 	void *wrong;
 
-	for (i = 0; i < nr; i++)
+	for (unsigned long i = 0; i < nr; i++)
 		pthread_create(&threads[i], NULL, work, (void *)i);
-	for (i = 0; i < nr; i++) {
+	for (unsigned long i = 0; i < nr; i++) {
 		pthread_join(threads[i], &wrong);
 		expect_eq("errors of a thread", 0, (long)wrong);
 	}
@@ -241,11 +239,10 @@ static void *read_remote(void *unused)
 {
 	struct event_times last[MAX_CPUS] = { 0 }, now;
 	unsigned long wrong = 0;
-	int i, j;
 
 	(void)unused;
-	for (i = 0; i < 60; i++) {
-		for (j = 0; j < nr_cpus; j++) {
+	for (int i = 0; i < 60; i++) {
+		for (int j = 0; j < nr_cpus; j++) {
 			wrong += read(shared[j], &now, sizeof(now)) != sizeof(now) ||
 				 now.count < last[j].count;
 			last[j] = now;
@@ -257,16 +254,15 @@ static void *read_remote(void *unused)
 static void read_from_elsewhere(void)
 {
 	struct event_times last[MAX_CPUS] = { 0 };
-	int i;
 
 	nr_cpus = usable_cpus(cpus, MAX_CPUS);
-	for (i = 0; i < nr_cpus; i++)
+	for (int i = 0; i < nr_cpus; i++)
 		shared[i] = open_racing(-1, cpus[i], KERNEL_TOO | KIND(i));
 	keep_busy(true);
 	run_threads(read_remote, 4);
 	keep_busy(false);
 	advance(shared, last, nr_cpus);
-	for (i = 0; i < nr_cpus; i++)
+	for (int i = 0; i < nr_cpus; i++)
 		expect_range("counts of a busy CPU", least_of(10000, KIND(i)), INT64_MAX,
 			     last[i].count);
 	close_all(shared, nr_cpus);
@@ -276,9 +272,8 @@ static void read_from_elsewhere(void)
 static void *switch_remote(void *nr)
 {
 	unsigned int seed = (unsigned long)nr;
-	int i;
 
-	for (i = 0; i < 400; i++) {
+	for (int i = 0; i < 400; i++) {
 		u64 period = PERIOD + rand_r(&seed) % 65536;
 		int fd = shared[rand_r(&seed) % nr_cpus];
 
@@ -303,10 +298,10 @@ static void switched_from_elsewhere(void)
 {
 	struct event_times last[MAX_CPUS] = { 0 };
 	pid_t children[MAX_CPUS];
-	int i, tries;
+	int tries;
 
 	nr_cpus = usable_cpus(cpus, MAX_CPUS);
-	for (i = 0; i < nr_cpus; i++) {
+	for (int i = 0; i < nr_cpus; i++) {
 		children[i] = fork();
 		if (children[i] < 0) {
 			ktap_fail("fork: got %s", strerror(errno));
@@ -321,11 +316,11 @@ static void switched_from_elsewhere(void)
 		shared[i] = open_racing(children[i], -1, SAMPLES | KIND(i));
 	}
 	run_threads(switch_remote, 4);
-	for (i = 0; i < nr_cpus; i++) {
+	for (int i = 0; i < nr_cpus; i++) {
 		event_enable(shared[i]);
 		event_reset(shared[i]);
 	}
-	for (i = 0; i < nr_cpus; i++) {
+	for (int i = 0; i < nr_cpus; i++) {
 		/* A virtual CPU of a busy host may run late: wait for its first count. */
 		for (tries = 0; tries < 1000 && advance(&shared[i], &last[i], 1) && !last[i].count;
 		     tries++)
@@ -343,13 +338,13 @@ static void switched_from_elsewhere(void)
 static void closed_beside_samples(void)
 {
 	struct event_times times = { 0 };
-	int i, fd;
+	int fd;
 
 	nr_cpus = usable_cpus(cpus, MAX_CPUS);
-	for (i = 0; i < nr_cpus; i++)
+	for (int i = 0; i < nr_cpus; i++)
 		shared[i] = open_racing(-1, cpus[i], KERNEL_TOO | OFTEN | KIND(i));
 	keep_busy(true);
-	for (i = 0; i < 200 && !ktap_failed(); i++) {
+	for (int i = 0; i < 200 && !ktap_failed(); i++) {
 		int cpu = rand() % nr_cpus;
 
 		fd = open_racing(-1, cpus[cpu], (i & 1 ? OFTEN : 0) | KIND(i / 2));
@@ -370,10 +365,8 @@ static void closed_beside_samples(void)
 /* Work, and fork three children that do the same, down to a depth. */
 static void fork_tree(int depth)
 {
-	int i;
-
 	known_loop(2000);
-	for (i = 0; i < 3 && depth; i++) {
+	for (int i = 0; i < 3 && depth; i++) {
 		if (!fork()) {
 			fork_tree(depth - 1);
 			_exit(0);
@@ -406,7 +399,6 @@ static void count_trees(unsigned int how, bool on_cpus)
 static void inherited_by_trees(void)
 {
 	cpu_set_t set;
-	int i;
 
 	nr_cpus = usable_cpus(cpus, MAX_CPUS);
 	count_trees(0, false);
@@ -414,7 +406,7 @@ static void inherited_by_trees(void)
 	count_trees(SAMPLES | CYCLES, false);
 	/* The tasks stay on the CPUs that have an event. */
 	CPU_ZERO(&set);
-	for (i = 0; i < nr_cpus; i++)
+	for (int i = 0; i < nr_cpus; i++)
 		CPU_SET(cpus[i], &set);
 	sched_setaffinity(0, sizeof(set), &set);
 	count_trees(SAMPLES, true);
@@ -425,11 +417,11 @@ static void inherited_by_trees(void)
 static void closed_while_children_live(void)
 {
 	pid_t pid;
-	int fd, i;
+	int fd;
 
 	nr_cpus = usable_cpus(cpus, MAX_CPUS);
 	fflush(stdout);
-	for (i = 0; i < 40; i++) {
+	for (int i = 0; i < 40; i++) {
 		fd = open_racing(0, -1, INHERITED_TOO | (i & 1 ? SAMPLES : 0) | KIND(i / 2));
 		pid = fork();
 		if (!pid) {
@@ -450,11 +442,11 @@ static void opened_on_the_dying(void)
 {
 	struct event_times times;
 	struct perf_event_attr attr;
-	int fd, i;
+	int fd;
 
 	nr_cpus = usable_cpus(cpus, MAX_CPUS);
 	fflush(stdout);
-	for (i = 0; i < 300; i++) {
+	for (int i = 0; i < 300; i++) {
 		pid_t pid = fork();
 
 		if (!pid) {

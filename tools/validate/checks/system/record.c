@@ -256,7 +256,6 @@ static void levels_of_precision(void)
 {
 	char path[256];
 	long most;
-	int level;
 
 	snprintf(path, sizeof(path), "/sys/bus/event_source/devices/%s/caps/max_precise", pmu.name);
 	most = read_number(path);
@@ -265,7 +264,7 @@ static void levels_of_precision(void)
 		return;
 	}
 	expect_range("caps/max_precise", 0, 3, most);
-	for (level = 0; level <= 3; level++)
+	for (int level = 0; level <= 3; level++)
 		expect_or_say(opens_precisely(level) == (level <= most),
 			      "precise_ip %d, caps/max_precise %ld: expected %s", level, most,
 			      level <= most ? "a descriptor" : "an error");

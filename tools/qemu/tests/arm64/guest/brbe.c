@@ -73,11 +73,10 @@ void died(void)
 static void record(const char *right, const char *cycles, u64 filter, int type)
 {
 	u64 nr = 0, sum = 0;
-	int i;
 
 	write_reg(BRBFCR, filter);
 	branches();
-	for (i = 0; i < RECORDS; i++) {
+	for (int i = 0; i < RECORDS; i++) {
 		u64 inf = information(i);
 
 		nr += (inf & INF_VALID) == INF_VALID && (type < 0 || (int)INF_TYPE(inf) == type);

@@ -322,8 +322,6 @@ static void chain(const char *low, const char *high, const char *flags, u64 uppe
 
 static void software(void)
 {
-	int i;
-
 	pmu_clear();
 	write_reg(pmevtyper0_el0, SW_INCR);
 	write_reg(pmevtyper1_el0, CHAIN);
@@ -331,7 +329,7 @@ static void software(void)
 	write_reg(pmevcntr1_el0, 7);
 	write_reg(pmcntenset_el0, 3);
 	write_reg(pmcr_el0, PMCR_LC | PMCR_E);
-	for (i = 0; i < 5; i++)
+	for (int i = 0; i < 5; i++)
 		write_reg(pmswinc_el0, 3);
 	print("swinc.low", (u32)read_reg(pmevcntr0_el0));
 	print("swinc.high", (u32)read_reg(pmevcntr1_el0));

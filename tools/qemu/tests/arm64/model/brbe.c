@@ -141,17 +141,16 @@ static void test_types(void)
 		{ ARM64_BRANCH_RETURN, 19 }, { ARM64_BRANCH_INDIRECT_CALL, 20 },
 		{ ARM64_BRANCH_CALL, 21 }, { ARM64_BRANCH_CONDITIONAL, 22 },
 	};
-	size_t i, k;
 
 	make(32, false);
 	put(ARM64_BRBCR_EL1, BRBCR_ELx_E0BRE);
 	EXPECT(recorded == 1 << ARM64_PMU_EL0);
 	EXPECT(cpu.needed & ARM64_PMU_KIND_BIT(ARM64_PMU_RECORDS));
-	for (i = 0; i < ARRAY_SIZE(kinds); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++) {
 		put(ARM64_BRB_IALL, 0);
 		EXPECT(!nr_records());
 		put(ARM64_BRBFCR, BIT(kinds[i].bit));
-		for (k = 0; k < ARRAY_SIZE(kinds); k++)
+		for (size_t k = 0; k < ARRAY_SIZE(kinds); k++)
 			user(0x1000 + 4 * k, kinds[k].type);
 		EXPECT(nr_records() == 1);
 		EXPECT(get(ARM64_BRBSRC, 0) == 0x1000 + 4 * i);
@@ -159,7 +158,7 @@ static void test_types(void)
 		EXPECT((info(0) >> 8 & 0x3f) == kinds[i].type);
 
 		put(ARM64_BRBFCR, BIT(kinds[i].bit) | BRBFCR_EL1_EnI);
-		for (k = 0; k < ARRAY_SIZE(kinds); k++)
+		for (size_t k = 0; k < ARRAY_SIZE(kinds); k++)
 			user(0x1000 + 4 * k, kinds[k].type);
 		EXPECT(nr_records() == ARRAY_SIZE(kinds));
 	}
@@ -227,7 +226,6 @@ static void test_cycles(void)
 		{ 0, 0 }, { 255, 0xff }, { 256, 0x100 }, { 511, 0x1ff }, { 512, 0x200 },
 		{ 0xfffff, 0xcff }, { 0x100000, 0x3fff },
 	};
-	size_t i;
 
 	make(8, false);
 	put(ARM64_BRBFCR, BRBFCR_ALL);
@@ -238,7 +236,7 @@ static void test_cycles(void)
 	put(ARM64_BRBCR_EL1, BRBCR_ELx_E0BRE | BRBCR_ELx_CC);
 	user(0x1000, ARM64_BRANCH_CALL);
 	EXPECT(info(0) & BRBINFx_CCU);
-	for (i = 0; i < ARRAY_SIZE(counts); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(counts); i++) {
 		cpu.counts[ARM64_PMU_CYCLES][ARM64_PMU_EL0] += counts[i].cycles;
 		user(0x1000, ARM64_BRANCH_CALL);
 		EXPECT((info(0) >> 32 & 0x7fff) == counts[i].cc);
@@ -253,13 +251,11 @@ static void test_cycles(void)
 
 static void test_banks(void)
 {
-	unsigned int i;
-
 	make(64, false);
 	EXPECT(get(ARM64_BRBIDR0, 0) == 0x5040);
 	put(ARM64_BRBFCR, BRBFCR_ALL);
 	put(ARM64_BRBCR_EL1, BRBCR_ELx_E0BRE);
-	for (i = 0; i < 100; i++)
+	for (unsigned int i = 0; i < 100; i++)
 		user(4 * i, ARM64_BRANCH_JUMP);
 	put(ARM64_BRBFCR, BRBFCR_EL1_PAUSED);
 	EXPECT(get(ARM64_BRBSRC, 0) == 4 * 99 && get(ARM64_BRBSRC, 31) == 4 * 68);
@@ -278,7 +274,7 @@ static void test_banks(void)
 	make(8, false);
 	put(ARM64_BRBFCR, BRBFCR_ALL);
 	put(ARM64_BRBCR_EL1, BRBCR_ELx_E0BRE);
-	for (i = 0; i < 100; i++)
+	for (unsigned int i = 0; i < 100; i++)
 		user(4 * i, ARM64_BRANCH_JUMP);
 	EXPECT(nr_records() == 8 && !get(ARM64_BRBSRC, 8));
 }
@@ -327,15 +323,13 @@ static void test_freeze(void)
 
 static void test_faults(void)
 {
-	unsigned int i;
-
 	make(8, false);
 	cpu.config.brbe.lose = 3;
 	cpu.config.brbe.tear = 4;
 	cpu.config.brbe.unfrozen = true;
 	put(ARM64_BRBFCR, BRBFCR_ALL);
 	put(ARM64_BRBCR_EL1, BRBCR_ELx_E0BRE | BRBCR_ELx_FZP);
-	for (i = 1; i <= 4; i++)
+	for (unsigned int i = 1; i <= 4; i++)
 		user(0x1000 * i, ARM64_BRANCH_JUMP);
 	EXPECT(nr_records() == 3);
 	EXPECT(get(ARM64_BRBSRC, 0) == 0x4000 && get(ARM64_BRBTGT, 0) == 0x2100);

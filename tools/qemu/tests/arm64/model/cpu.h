@@ -34,11 +34,9 @@ static inline void cpu_read(struct arm64_pmu *pmu, arm64_pmu_counts counts)
 
 static inline void cpu_watch(struct arm64_pmu *pmu, arm64_pmu_counts distance)
 {
-	int kind, level;
-
 	(void)pmu;
-	for (kind = 0; kind < ARM64_PMU_KINDS; kind++)
-		for (level = 0; level < ARM64_PMU_LEVELS; level++)
+	for (int kind = 0; kind < ARM64_PMU_KINDS; kind++)
+		for (int level = 0; level < ARM64_PMU_LEVELS; level++)
 			cpu.limit[kind][level] = cpu.counts[kind][level] + distance[kind][level];
 }
 

@@ -67,9 +67,8 @@ static void test_decode(void)
 		{ 0xd9400020, ARM64_INSN_LOAD },			/* ldapur x0, [x1] */
 		{ 0xd9000020, ARM64_INSN_STORE },			/* stlur x0, [x1] */
 	};
-	size_t i;
 
-	for (i = 0; i < ARRAY_SIZE(insns) && !broken; i++)
+	for (size_t i = 0; i < ARRAY_SIZE(insns) && !broken; i++)
 		if (arm64_insn_class(insns[i].insn) != insns[i].class) {
 			printf("# instruction %08x is of class %#x\n", insns[i].insn,
 			       arm64_insn_class(insns[i].insn));
@@ -93,9 +92,8 @@ static void test_distance(void)
 		{ 0xb6fbffe9, 0x7ff8 },			/* tbz x9, #63, . + 0x7ffc */
 		{ 0x37fc0000, -0x8004 },		/* tbnz w0, #31, . - 0x8000 */
 	};
-	size_t i;
 
-	for (i = 0; i < ARRAY_SIZE(insns); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(insns); i++)
 		EXPECT(arm64_insn_distance(insns[i].insn) == insns[i].distance);
 }
 

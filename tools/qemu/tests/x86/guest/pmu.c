@@ -383,10 +383,9 @@ static void test_rdpmc(void)
 static uint32_t count_early(void (*fn)(void), unsigned int n)
 {
 	uint32_t early = 0;
-	unsigned int k;
 
 	apic_write(APIC_LVTPC, LVT_NMI);
-	for (k = 1; k <= n; k++) {
+	for (unsigned int k = 1; k <= n; k++) {
 		interrupts = 0;
 		exceptions = 0;
 		prepare(event(INSTRUCTIONS) | SEL_USR | SEL_INT, -(uint64_t)k);

@@ -70,9 +70,7 @@ static void print_boot(const char *what, uint64_t value)
 
 static void print_registers(const struct reg *regs, unsigned int len)
 {
-	unsigned int i;
-
-	for (i = 0; i < len; i++)
+	for (unsigned int i = 0; i < len; i++)
 		print_boot(regs[i].name, rdmsr(regs[i].msr));
 	print_boot("status", rdmsr(is_amd() ? 0xc0000300 : 0x38e));
 	print_boot("branch", rdmsr(is_amd() ? 0xc0010300 : 0x680));
@@ -89,9 +87,7 @@ static void count(uint32_t select, uint32_t counter, uint32_t global)
 
 static void enable(const struct reg *regs, unsigned int len)
 {
-	unsigned int i;
-
-	for (i = 0; i < len; i++)
+	for (unsigned int i = 0; i < len; i++)
 		wrmsr(regs[i].msr, regs[i].msr == INTEL_DS_AREA ? (uint32_t)ds_area : regs[i].busy);
 }
 

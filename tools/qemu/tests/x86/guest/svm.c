@@ -130,16 +130,15 @@ static void set_table(unsigned int at, const uint8_t *stored)
 static void set_guest(const void *code, unsigned int ring)
 {
 	uint8_t table[6];
-	unsigned int i;
 
-	for (i = 0; i < VMCB_WORDS; i++)
+	for (unsigned int i = 0; i < VMCB_WORDS; i++)
 		vmcb[i] = 0;
 	vmcb[INTERCEPT_EXCEPTIONS] = 1u << VECTOR_UD;
 	vmcb[INTERCEPT_3] = INTERCEPT_NMI | INTERCEPT_RDPMC | INTERCEPT_MSR;
 	vmcb[INTERCEPT_4] = INTERCEPT_VMRUN | INTERCEPT_VMMCALL;
 	vmcb[MSR_PERMISSIONS] = (uint32_t)msr_permissions;
 	vmcb[GUEST_ASID] = 1;
-	for (i = 0; i < 4; i++) {	/* ES, CS, SS, DS */
+	for (unsigned int i = 0; i < 4; i++) {	/* ES, CS, SS, DS */
 		uint32_t *segment = &vmcb[SAVE_SEGMENTS + i * 4];
 
 		segment[0] = (i == CS ? KERNEL_CS | CODE_SEGMENT << 16 :
@@ -266,17 +265,15 @@ static void test_exits(void)
 /* A hypervisor intercepts the registers of the PMU, or gives them to the guest. */
 static void test_registers(void)
 {
-	unsigned int i;
-
 	wrmsr(MSR_PERF_CTL, 0);
 	wrmsr(MSR_PERF_CTR, 1234);
 	set_guest(guest_rdpmc, 0);
 	print("exit.rdpmc", run_guest());
-	for (i = 0; i < 2 * VMCB_WORDS; i++)
+	for (unsigned int i = 0; i < 2 * VMCB_WORDS; i++)
 		msr_permissions[i] = 0xffffffff;
 	set_guest(guest_rdmsr, 0);
 	print("exit.rdmsr", run_guest());
-	for (i = 0; i < 2 * VMCB_WORDS; i++)
+	for (unsigned int i = 0; i < 2 * VMCB_WORDS; i++)
 		msr_permissions[i] = 0;
 	set_guest(guest_rdmsr, 0);
 	print("exit.rdmsr-passed", run_guest());

@@ -32,10 +32,8 @@ static struct cpu {
 /* Counts of other kinds are wrong: the model must not use them. */
 static inline void cpu_read(struct x86_pmu *pmu, x86_pmu_counts counts, uint32_t kinds)
 {
-	int kind;
-
 	(void)pmu;
-	for (kind = 0; kind < X86_PMU_KINDS; kind++)
+	for (int kind = 0; kind < X86_PMU_KINDS; kind++)
 		if (kinds & X86_PMU_KIND_BIT(kind))
 			memcpy(counts[kind], cpu.counts[kind], sizeof(counts[kind]));
 		else
@@ -44,10 +42,8 @@ static inline void cpu_read(struct x86_pmu *pmu, x86_pmu_counts counts, uint32_t
 
 static inline void cpu_watch(struct x86_pmu *pmu, x86_pmu_counts distance, uint32_t kinds)
 {
-	int kind;
-
 	(void)pmu;
-	for (kind = 0; kind < X86_PMU_KINDS; kind++)
+	for (int kind = 0; kind < X86_PMU_KINDS; kind++)
 		if (kinds & X86_PMU_KIND_BIT(kind))
 			memcpy(cpu.distance[kind], distance[kind], sizeof(cpu.distance[kind]));
 		else

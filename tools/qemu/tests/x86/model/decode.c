@@ -56,9 +56,8 @@ static void test_decode(void)
 		{ "\x0f\x1f\x44\x00\x00", 5, X86_INSN_SIMPLE },
 		{ "\x0f\xa2", 2, 0 },					/* cpuid */
 	};
-	size_t i;
 
-	for (i = 0; i < ARRAY_SIZE(rows); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
 		EXPECT(x86_insn_class((const uint8_t *)rows[i].bytes, rows[i].len) ==
 		       rows[i].class);
 }
@@ -81,9 +80,8 @@ static void test_distance(void)
 		{ "\x66\x0f\x84\x00\x10", 5, 4096 },			/* of 16 bits */
 		{ "\x0f\x84\x00\xf0", 4, -4096 },			/* in 16-bit code */
 	};
-	size_t i;
 
-	for (i = 0; i < ARRAY_SIZE(rows); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
 		EXPECT(x86_insn_distance((const uint8_t *)rows[i].bytes, rows[i].len) ==
 		       rows[i].distance);
 }

@@ -55,9 +55,8 @@ static void test_cache_pairs(void)
 		{ "lunar-lake", 0x12a, 0x10001, 0x9e7fa000001 },
 		{ "lunar-lake", 0x12a, 0x10002, 0x9e7fa000002 },
 	};
-	size_t i;
 
-	for (i = 0; i < sizeof(pairs) / sizeof(*pairs); i++) {
+	for (size_t i = 0; i < sizeof(pairs) / sizeof(*pairs); i++) {
 		uint64_t miss, access;
 
 		EXPECT(make(pairs[i].uarch));

@@ -71,9 +71,8 @@ static void make(const char *uarch)
 static void run(unsigned int first, unsigned int n, const struct x86_pebs_access *access)
 {
 	static const struct x86_pebs_access none;
-	unsigned int i;
 
-	for (i = first; i < first + n; i++) {
+	for (unsigned int i = first; i < first + n; i++) {
 		cpu.counts[X86_PMU_INSTRUCTIONS][i & 1]++;
 		cpu.counts[X86_PMU_CYCLES][i & 1] += 2;
 		x86_pmu_step(&cpu.pmu, IP + i, access ? access : &none);

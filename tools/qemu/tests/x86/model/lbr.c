@@ -99,9 +99,7 @@ static void branch(enum x86_lbr_type type, uint64_t from, uint64_t to, bool kern
 /* Take conditional branches of user space, from @first on. */
 static void branches(uint64_t first, unsigned int n)
 {
-	unsigned int i;
-
-	for (i = 0; i < n; i++)
+	for (unsigned int i = 0; i < n; i++)
 		branch(X86_LBR_CONDITIONAL, first + i, first + i + 0x1000, false);
 }
 
@@ -225,9 +223,9 @@ static void test_filter(void)
 		{ X86_LBR_JUMP,		 7, 17 },	/* LBR_REL_JMP */
 		{ X86_LBR_OTHER,	 8, 22 },	/* LBR_FAR */
 	};
-	size_t i, j;
+	size_t j;
 
-	for (i = 0; i < ARRAY_SIZE(rows); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
 		make("skylake");
 		EXPECT(put(MSR_LBR_SELECT, BIT(rows[i].select)));
 		EXPECT(put(IA32_DEBUGCTL, DEBUGCTLMSR_LBR) && cpu.rings == 3);
@@ -350,8 +348,6 @@ static void test_information(void)
 
 static void test_call_stack(void)
 {
-	unsigned int i;
-
 	make("skylake");
 	EXPECT(put(MSR_LBR_SELECT, LBR_KERNEL | LBR_CALL_STACK | BIT(2) | BIT(6) | BIT(7)));
 	EXPECT(put(IA32_DEBUGCTL, DEBUGCTLMSR_LBR));
@@ -368,7 +364,7 @@ static void test_call_stack(void)
 	branch(X86_LBR_RETURN, 1, 2, false);
 	branch(X86_LBR_RETURN, 1, 2, false);
 	EXPECT(get(MSR_LBR_TOS) == 31);
-	for (i = 0; i < 32; i++)
+	for (unsigned int i = 0; i < 32; i++)
 		EXPECT(!get(MSR_LBR_NHM_FROM + i));
 }
 

@@ -52,11 +52,9 @@
 /* Each register has its number as its value, to identify the register in a record. */
 static inline void cpu_state(struct x86_pmu *pmu, struct x86_pebs_state *state, bool vectors)
 {
-	unsigned int i;
-
 	(void)pmu;
 	memset(state, 0, sizeof(*state));
-	for (i = 0; i < X86_REGISTERS; i++) {
+	for (unsigned int i = 0; i < X86_REGISTERS; i++) {
 		state->regs[i] = 0x100 + i;
 		state->xmm[i][0] = vectors ? 0x200 + i : 0;
 	}

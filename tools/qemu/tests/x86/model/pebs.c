@@ -361,9 +361,8 @@ static void test_arch_sources(void)
 		{ x86_uarch_find("nova-lake")->other, EVENT_STORE_LATENCY, 0x908 },
 		{ x86_uarch_find("clearwater-forest"), EVENT_STORE_LATENCY, 0x4a },
 	};
-	size_t i;
 
-	for (i = 0; i < ARRAY_SIZE(rows); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
 		memset(&cpu, 0, sizeof(cpu));
 		x86_pmu_uarch_defaults(&cpu.config, rows[i].uarch);
 		start_arch(1);

@@ -6,12 +6,10 @@
 
 static void test_both_rings(void)
 {
-	int i;
-
 	make(X86_PMU_INTEL_V2);
 	EXPECT(put(0x4c1, MASK(48) - 999));
 	EXPECT(put(0x186, EN | INT | USR | OS | 0xc0));
-	for (i = 0; i < 333; i++) {
+	for (int i = 0; i < 333; i++) {
 		runs(X86_PMU_USER, 1, 0);
 		runs(X86_PMU_KERNEL, 2, 0);
 	}
@@ -43,9 +41,8 @@ static void test_edge_invert_cmask(void)
 		{ 0xc0 | EDGE | INV | CMASK(1), 10 },
 		{ 0x77, 0 },				/* no such event */
 	};
-	size_t i;
 
-	for (i = 0; i < ARRAY_SIZE(rows); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
 		make(X86_PMU_INTEL_V2);
 		EXPECT(put(0x186, EN | USR | rows[i].select));
 		runs(X86_PMU_USER, 100, 10);
@@ -135,13 +132,11 @@ static void test_guests(void)
 
 static void test_guest_overflow(void)
 {
-	unsigned int i;
-
 	make(X86_PMU_AMD_CORE);
 	set_svme(true);
 	EXPECT(put(0xc0010200, EN | INT | USR | OS | 0xc0));
 	EXPECT(put(0xc0010201, MASK(48) - 1000));
-	for (i = 0; i < 250; i++) {
+	for (unsigned int i = 0; i < 250; i++) {
 		runs(X86_PMU_GUEST_KERNEL, 3, 0);
 		runs(X86_PMU_USER, 1, 0);
 	}
@@ -334,13 +329,11 @@ static void test_alarm(void)
 
 static void test_accesses(void)
 {
-	unsigned int row;
-
 	make(X86_PMU_INTEL_V2);
 	get(0x38f);
 	put(0x38f, 0);
 	put(0x38f, 1);
-	for (row = 0; row < X86_PMU_MSR_ROWS; row++) {
+	for (unsigned int row = 0; row < X86_PMU_MSR_ROWS; row++) {
 		const char *name = x86_pmu_msr_name(&cpu.config, row);
 		bool it = name && !strcmp(name, "IA32_PERF_GLOBAL_CTRL");
 

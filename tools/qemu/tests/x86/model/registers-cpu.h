@@ -20,12 +20,10 @@ static x86_pmu_counts limit;
 
 static inline void watch_limit(struct x86_pmu *pmu, x86_pmu_counts distance, uint32_t kinds)
 {
-	int kind, ring;
-
 	(void)pmu;
 	memset(limit, 0x3f, sizeof(limit));
-	for (kind = 0; kind < X86_PMU_KINDS; kind++)
-		for (ring = 0; kinds & X86_PMU_KIND_BIT(kind) && ring < X86_PMU_RINGS; ring++)
+	for (int kind = 0; kind < X86_PMU_KINDS; kind++)
+		for (int ring = 0; kinds & X86_PMU_KIND_BIT(kind) && ring < X86_PMU_RINGS; ring++)
 			limit[kind][ring] = cpu.counts[kind][ring] + distance[kind][ring];
 }
 

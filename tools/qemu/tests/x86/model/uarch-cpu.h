@@ -62,9 +62,7 @@ static inline void happens(enum x86_pmu_kind kind, unsigned int n)
 /* Advance each count by ten, and cycles by twenty. */
 static inline void everything_happens(void)
 {
-	int kind;
-
-	for (kind = 0; kind < X86_PMU_KINDS; kind++)
+	for (int kind = 0; kind < X86_PMU_KINDS; kind++)
 		happens(kind, kind == X86_PMU_CYCLES ? 20 : 10);
 }
 
@@ -95,9 +93,8 @@ static inline uint64_t counted(unsigned int i, uint64_t event)
 static inline uint32_t counters_of(uint64_t event)
 {
 	uint32_t counters = 0;
-	unsigned int i;
 
-	for (i = 0; i < cpu.config.gp; i++)
+	for (unsigned int i = 0; i < cpu.config.gp; i++)
 		if (counted(i, event))
 			counters |= 1 << i;
 	return counters;

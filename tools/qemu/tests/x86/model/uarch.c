@@ -37,12 +37,11 @@ static void test_models(void)
 		{ "zen5", 0x00b00f21 },			/* EPYC 9755 */
 		{ "zen6", 0x00b50f00 },			/* family 1Ah, model 50h */
 	};
-	size_t i, j;
 
-	for (i = 0; i < ARRAY_SIZE(rows); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
 		EXPECT_ROW(rows[i].name, make(rows[i].name));
 		EXPECT_ROW(rows[i].name, !strcmp(x86_pmu_name(&cpu.config), rows[i].name));
-		for (j = 0; j < ARRAY_SIZE(rows); j++)
+		for (size_t j = 0; j < ARRAY_SIZE(rows); j++)
 			EXPECT_ROW(rows[i].name, (i == j) ==
 				   x86_uarch_is_in(cpu.config.uarch, rows[j].signature));
 	}
@@ -175,9 +174,8 @@ static void test_placement(void)
 		{ "zen4", "no event: of Zen 1", 0x187, 0 },
 		{ "zen5", "ls_not_halted_p0_cyc.p0_freq_cyc", AMD_P0_FREQ_CYC, 0x3f },
 	};
-	size_t i;
 
-	for (i = 0; i < ARRAY_SIZE(rows); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
 		EXPECT_ROW(rows[i].name, make(rows[i].uarch));
 		EXPECT_ROW(rows[i].name, counters_of(rows[i].event) == rows[i].counters);
 	}
@@ -232,10 +230,8 @@ static void test_misplaced(void)
 /* A counter that is not merged counts at most 15 per cycle. */
 static void test_saturation(void)
 {
-	unsigned int i;
-
 	EXPECT(make("zen2"));
-	for (i = 0; i < 6; i++)
+	for (unsigned int i = 0; i < 6; i++)
 		EXPECT(counted(i, 0xff03) == 150);
 }
 
@@ -354,7 +350,6 @@ static void test_lunar_lake(void)
 static void test_metrics(void)
 {
 	uint64_t value, sum = 0;
-	unsigned int i;
 
 	EXPECT(make("icelake"));
 	EXPECT(get(IA32_PERF_CAPABILITIES) == (BIT(15) | BIT(14) | BIT(13) | BIT(12) | 0x4c5));
@@ -367,7 +362,7 @@ static void test_metrics(void)
 	EXPECT(get(IA32_FIXED_CTR + 3) == 80);
 	/* The first four metrics add up to all slots. */
 	value = get(MSR_PERF_METRICS);
-	for (i = 0; i < 4; i++)
+	for (unsigned int i = 0; i < 4; i++)
 		sum += value >> 8 * i & 0xff;
 	EXPECT(sum == 0xff);
 	EXPECT(x86_pmu_rdpmc(&cpu.pmu, X86_PMU_KERNEL, RDPMC_METRICS, &sum) == X86_PMU_DONE &&

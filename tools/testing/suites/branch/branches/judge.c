@@ -71,9 +71,8 @@ static bool is_step(const struct verdict *v, const struct perf_branch_entry *e,
 static unsigned int skip(const struct verdict *v, unsigned int i)
 {
 	const struct course *c = v->course;
-	unsigned int n;
 
-	for (n = 0; n < c->nr && !(v->kinds & KIND_BIT(step_at(c, i)->kind)); n++)
+	for (unsigned int n = 0; n < c->nr && !(v->kinds & KIND_BIT(step_at(c, i)->kind)); n++)
 		i = before(c, i);
 	return i;
 }
@@ -118,9 +117,7 @@ static bool is_crossing(const struct verdict *v, const struct perf_branch_entry 
 
 static bool is_in_order(const struct sample *s, unsigned int *where)
 {
-	unsigned int n;
-
-	for (n = 1; n < s->nr_branches; n++) {
+	for (unsigned int n = 1; n < s->nr_branches; n++) {
 		u64 to = s->branches[n].to, from = s->branches[n - 1].from;
 
 		*where = n;
@@ -158,13 +155,12 @@ static unsigned int compare(const struct verdict *v, const struct sample *s, uns
 static void print_wrong(const struct verdict *v, const struct sample *s, unsigned int right)
 {
 	const struct perf_branch_entry *e;
-	unsigned int n;
 
 	if (v->wrong > 1)
 		return;
 	ktap_diag("a sample at %#" PRIx64 ", of its %" PRIu64 " entries %u are right:",
 		  s->ip, s->nr_branches, right);
-	for (n = 0; n < s->nr_branches; n++) {
+	for (unsigned int n = 0; n < s->nr_branches; n++) {
 		e = &s->branches[n];
 		ktap_diag("%2u: %#llx -> %#llx type %u cycles %u%s", n, (long long)e->from,
 			  (long long)e->to, (unsigned int)e->type, (unsigned int)e->cycles,

@@ -72,9 +72,7 @@ void sampling_close(struct sampling *s)
  */
 static bool is_entry(const struct course *c, u64 addr)
 {
-	unsigned int i;
-
-	for (i = 0; i < c->nr; i++) {
+	for (unsigned int i = 0; i < c->nr; i++) {
 		const struct step *s = &c->steps[i];
 
 		if (s->kind == KIND_ENTER &&
@@ -90,9 +88,7 @@ static bool is_entry(const struct course *c, u64 addr)
  */
 bool is_address_inside(const struct course *c, u64 addr)
 {
-	unsigned int i;
-
-	for (i = 0; i < c->nr; i++) {
+	for (unsigned int i = 0; i < c->nr; i++) {
 		const struct step *s = &c->steps[i];
 		u64 end = c->steps[(i + 1) % c->nr].from;
 
@@ -106,9 +102,8 @@ bool is_inside(const struct course *c, const struct sample *s)
 {
 	/* Perf core shows 0 for a kernel address to an event that excludes the kernel. */
 	bool entered = is_kernel(s->ip) || !s->ip || is_entry(c, s->ip);
-	unsigned int n;
 
-	for (n = 0; entered && n < s->nr_branches; n++)
+	for (unsigned int n = 0; entered && n < s->nr_branches; n++)
 		if (!is_address_inside(c, s->branches[n].from) ||
 		    !is_address_inside(c, s->branches[n].to))
 			return false;

@@ -203,12 +203,10 @@ LABEL ka_restore[];
 
 static void go_deep(const struct mover *m)
 {
-	unsigned int i;
-
-	for (i = 1; i < DEEP; i++)
+	for (unsigned int i = 1; i < DEEP; i++)
 		go(m, b_deeper, f_deep, KIND_CALL, 4, 2);
 	go(m, b_end, t_end, KIND_COND, 3, 1);
-	for (i = 1; i < DEEP; i++)
+	for (unsigned int i = 1; i < DEEP; i++)
 		go(m, r_deep, a_deeper, KIND_RETURN, i == 1 ? 2 : 3, 1);
 	go(m, r_deep, a_deep, KIND_RETURN, 3, 1);
 }

@@ -196,12 +196,10 @@ LABEL kb_sys[], kb_restore[];
 
 static void go_deep(const struct mover *m)
 {
-	unsigned int i;
-
-	for (i = 1; i < DEEP; i++)
+	for (unsigned int i = 1; i < DEEP; i++)
 		go(m, b_deeper, f_deep, KIND_CALL, 3, 2);
 	go(m, b_end, r_deep, KIND_COND, 2, 1);
-	for (i = 1; i < DEEP; i++)
+	for (unsigned int i = 1; i < DEEP; i++)
 		go(m, r_deep, a_deeper, KIND_RETURN, i == 1 ? 1 : 2, 1);
 	go(m, r_deep, a_deep, KIND_RETURN, 2, 1);
 }

@@ -95,9 +95,8 @@ static void judge_kernel(const struct sample *s, struct found *f)
 {
 	/* In-tree drivers skip interrupts of the kernel if they filter by type. */
 	bool all = !target.in_tree || s->nr_branches >= depth_of_stack();
-	unsigned int n;
 
-	for (n = 0; n < s->nr_branches; n++) {
+	for (unsigned int n = 0; n < s->nr_branches; n++) {
 		const struct perf_branch_entry *e = &s->branches[n];
 
 		if (!is_kernel(e->from))
@@ -149,13 +148,12 @@ static bool run_user(unsigned long wanted, struct verdict *v, struct course *cou
 		     struct found *f)
 {
 	struct sampling s;
-	unsigned int i;
 
 	course_plain(course, 0);
 	v->course = course;
 	if (sampling_open(&s, PERF_SAMPLE_BRANCH_ANY | PERF_SAMPLE_BRANCH_TYPE_SAVE |
 			  PERF_SAMPLE_BRANCH_USER, PERIOD)) {
-		for (i = 0; i < TURNS_MAX && v->entries < wanted; i++) {
+		for (unsigned int i = 0; i < TURNS_MAX && v->entries < wanted; i++) {
 			event_enable(s.fd);
 			plain(ROUNDS);
 			event_disable(s.fd);
@@ -170,13 +168,12 @@ static void run_kernel(unsigned long wanted, struct verdict *v, struct course *c
 		       struct found *f)
 {
 	struct sampling s;
-	unsigned int i;
 
 	course_kernel(course);
 	v->course = course;
 	if (sampling_open(&s, PERF_SAMPLE_BRANCH_ANY | PERF_SAMPLE_BRANCH_USER |
 			  PERF_SAMPLE_BRANCH_KERNEL, PERIOD)) {
-		for (i = 0; i < TURNS_MAX && v->entries < wanted; i++) {
+		for (unsigned int i = 0; i < TURNS_MAX && v->entries < wanted; i++) {
 			event_enable(s.fd);
 			kernel(ROUNDS);
 			event_disable(s.fd);

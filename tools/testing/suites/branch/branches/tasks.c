@@ -58,9 +58,7 @@ static void tally_address(struct tally *t, int task, u64 addr)
 
 static int index_of(const pid_t *pids, u32 tid)
 {
-	int i;
-
-	for (i = 0; i < TASKS; i++)
+	for (int i = 0; i < TASKS; i++)
 		if ((u32)pids[i] == tid)
 			return i;
 	return -1;
@@ -70,12 +68,11 @@ static void tally_ring(struct ring *ring, const struct perf_event_attr *attr, co
 		       struct tally *t)
 {
 	struct sample s;
-	unsigned int n;
 
 	while (ring_next_sample(ring, attr, &s)) {
 		t->samples++;
 		t->empty += !s.nr_branches;
-		for (n = 0; n < s.nr_branches; n++) {
+		for (unsigned int n = 0; n < s.nr_branches; n++) {
 			tally_address(t, index_of(pids, s.tid), s.branches[n].from);
 			tally_address(t, index_of(pids, s.tid), s.branches[n].to);
 		}
@@ -86,13 +83,12 @@ static void take_turns(int fd, int i)
 {
 	const char *code = mmap((void *)TASK_CODE(i), sysconf(_SC_PAGESIZE), PROT_READ | PROT_EXEC,
 				MAP_SHARED | MAP_FIXED, fd, 0);
-	unsigned int turn;
 
 	if (code == MAP_FAILED)
 		_exit(1);
 	if (i == TASKS - 1)
 		open_page_faults();
-	for (turn = 0; turn < TURNS; turn++) {
+	for (unsigned int turn = 0; turn < TURNS; turn++) {
 		both(1, code, code);
 		sched_yield();
 	}
@@ -101,15 +97,15 @@ static void take_turns(int fd, int i)
 
 static void run_tasks(void (*task)(int fd, int i), int fd, pid_t *pids)
 {
-	int i, status;
+	int status;
 
 	fflush(NULL);
-	for (i = 0; i < TASKS; i++) {
+	for (int i = 0; i < TASKS; i++) {
 		pids[i] = fork();
 		if (!pids[i])
 			task(fd, i);
 	}
-	for (i = 0; i < TASKS; i++)
+	for (int i = 0; i < TASKS; i++)
 		expect_true("a task that ends", pids[i] > 0 && waitpid(pids[i], &status, 0) > 0 &&
 			    !status);
 }

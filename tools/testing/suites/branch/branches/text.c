@@ -56,9 +56,7 @@ void text_close(void)
 
 static bool read_page(u64 addr, unsigned char *bytes)
 {
-	unsigned int i;
-
-	for (i = 0; i < core.nr; i++) {
+	for (unsigned int i = 0; i < core.nr; i++) {
 		const Elf64_Phdr *s = &core.segment[i];
 
 		if (s->p_type == PT_LOAD && addr >= s->p_vaddr && addr - s->p_vaddr < s->p_filesz)

@@ -303,13 +303,12 @@ static void *make_headers(const struct range *reserved, size_t *size)
 	put_note(&headers[elf->e_phnum++]);
 	for (i = 0; i < nr; i++) {
 		struct range parts[] = { ranges[i], { 1, 0 } };
-		unsigned int part;
 
 		if (reserved->start >= ranges[i].start && reserved->end <= ranges[i].end) {
 			parts[0].end = reserved->start - 1;
 			parts[1] = (struct range){ reserved->end + 1, ranges[i].end };
 		}
-		for (part = 0; part < 2; part++) {
+		for (unsigned int part = 0; part < 2; part++) {
 			Elf64_Phdr *phdr = &headers[elf->e_phnum];
 
 			if (parts[part].start > parts[part].end)

@@ -102,14 +102,14 @@ static void holes(void)
 static void mixed_groups(void)
 {
 	unsigned int width = arch_long_counters() ? 1 : 2;
-	unsigned int singles, longs, nr, i;
+	unsigned int nr;
 	int fds[2 * ARCH_MAX_COUNTERS];
 	u64 bases[2 * ARCH_MAX_COUNTERS];
 	struct perf_event_attr attr;
 	struct event_times times;
 
-	for (singles = 0; singles <= target.counters; singles++) {
-		for (longs = !singles; longs <= target.counters; longs++) {
+	for (unsigned int singles = 0; singles <= target.counters; singles++) {
+		for (unsigned int longs = !singles; longs <= target.counters; longs++) {
 			unsigned int wanted = singles + longs * width;
 			bool fits = wanted <= target.counters;
 
@@ -130,12 +130,12 @@ static void mixed_groups(void)
 					    nr < singles + longs && fds[nr] == -EINVAL);
 			if (fits && nr == singles + longs) {
 				pmuv3_work(fds[0], 1);
-				for (i = 0; i < nr; i++) {
+				for (unsigned int i = 0; i < nr; i++) {
 					event_read_times(fds[i], &times);
 					bases[i] = times.count;
 				}
 				pmuv3_work(fds[0], FEW * WORK_INSTRUCTIONS + 1);
-				for (i = 0; i < nr; i++)
+				for (unsigned int i = 0; i < nr; i++)
 					check_running("a member", fds[i], bases[i]);
 			}
 			close_all(fds, nr);

@@ -28,13 +28,12 @@ static void first_touches(void)
 	static const u64 events[] = { INST_RETIRED, ST_RETIRED, BR_RETIRED };
 	static const unsigned int each[] = { 4, 1, 1 };
 	const unsigned long pages[2] = { 1, 257 };
-	unsigned int i, run;
 	u64 counts[2];
 
-	for (i = 0; i < ARRAY_SIZE(events); i++) {
+	for (unsigned int i = 0; i < ARRAY_SIZE(events); i++) {
 		int fd = event_open_user(events[i], -1);
 
-		for (run = 0; run < 2; run++) {
+		for (unsigned int run = 0; run < 2; run++) {
 			char *memory = mmap(NULL, pages[1] * 4096, PROT_READ | PROT_WRITE,
 					    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 

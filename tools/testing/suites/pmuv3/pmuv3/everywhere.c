@@ -37,14 +37,12 @@ static pthread_barrier_t barrier;
 
 static void everywhere(void *(*fn)(void *), struct job *jobs, u64 config1)
 {
-	unsigned int i;
-
 	pthread_barrier_init(&barrier, NULL, pmuv3_cpus);
-	for (i = 0; i < pmuv3_cpus; i++) {
+	for (unsigned int i = 0; i < pmuv3_cpus; i++) {
 		jobs[i] = (struct job) { .cpu = i, .config1 = config1 };
 		pthread_create(&jobs[i].thread, NULL, fn, &jobs[i]);
 	}
-	for (i = 0; i < pmuv3_cpus; i++) {
+	for (unsigned int i = 0; i < pmuv3_cpus; i++) {
 		pthread_join(jobs[i].thread, NULL);
 		if (jobs[i].error)
 			ktap_fail("CPU %u: got %s", i, strerror(-jobs[i].error));
@@ -77,7 +75,7 @@ static void *count_exactly(void *arg)
 {
 	struct job *job = arg;
 	u64 base[NR_KINDS] = { 0 };
-	unsigned int i, run, nr;
+	unsigned int nr;
 	bool exact = true;
 	int fds[NR_KINDS] = { -1 };
 
@@ -85,9 +83,9 @@ static void *count_exactly(void *arg)
 	nr = open_kinds(job, fds);
 	job->nr = job->error ? 0 : nr;
 	pthread_barrier_wait(&barrier);
-	for (run = 0; run <= RUNS && !job->error && exact; run++) {
+	for (unsigned int run = 0; run <= RUNS && !job->error && exact; run++) {
 		pmuv3_work(fds[0], run ? ITERATIONS + 1 : 1);
-		for (i = 0; i < nr; i++) {
+		for (unsigned int i = 0; i < nr; i++) {
 			u64 count = pmuv3_count(fds[i]);
 
 			if (!run)
@@ -98,7 +96,7 @@ static void *count_exactly(void *arg)
 		}
 		job->run = run;
 	}
-	for (i = 0; i < nr; i++)
+	for (unsigned int i = 0; i < nr; i++)
 		close(fds[i]);
 	return NULL;
 }
@@ -106,11 +104,10 @@ static void *count_exactly(void *arg)
 static void check_counts(unsigned long config1)
 {
 	struct job jobs[MAX_CPUS];
-	unsigned int cpu, i;
 
 	everywhere(count_exactly, jobs, config1);
-	for (cpu = 0; cpu < pmuv3_cpus; cpu++)
-		for (i = 0; i < jobs[cpu].nr; i++)
+	for (unsigned int cpu = 0; cpu < pmuv3_cpus; cpu++)
+		for (unsigned int i = 0; i < jobs[cpu].nr; i++)
 			expect_or_say(jobs[cpu].counts[i] == pmuv3_kinds[i].each * ITERATIONS,
 				      "run %u on CPU %u: expected %lu %s, got %llu",
 				      jobs[cpu].run, cpu, pmuv3_kinds[i].each * ITERATIONS,
@@ -148,10 +145,9 @@ static void check_samples(unsigned long config1)
 {
 	const u64 instructions = SAMPLED_ROUNDS * WORK_INSTRUCTIONS;
 	struct job jobs[MAX_CPUS];
-	unsigned int cpu;
 
 	everywhere(sample_everything, jobs, config1);
-	for (cpu = 0; cpu < pmuv3_cpus; cpu++) {
+	for (unsigned int cpu = 0; cpu < pmuv3_cpus; cpu++) {
 		const struct ring_sum *sum = &jobs[cpu].sum;
 
 		expect_range("count", instructions, instructions + 200, jobs[cpu].count);

@@ -38,10 +38,9 @@ static void threshold(void)
 		{ INST_RETIRED, THRESHOLD(2) | COMPARE(AT_LEAST) | COUNT, 0 },
 	};
 	struct perf_event_attr attr;
-	unsigned int i;
 	int fd;
 
-	for (i = 0; i < ARRAY_SIZE(rows); i++) {
+	for (unsigned int i = 0; i < ARRAY_SIZE(rows); i++) {
 		attr_init(&attr, rows[i].event);
 		attr.config1 = rows[i].config1;
 		fd = event_open_self(&attr, -1);
@@ -94,9 +93,8 @@ static void instruction_counter_samples(void)
 	struct perf_event_attr attr;
 	struct ring_sum sum = { 0 };
 	int fds[ARCH_MAX_COUNTERS], fd;
-	unsigned int i;
 
-	for (i = 0; i < target.counters; i++) {
+	for (unsigned int i = 0; i < target.counters; i++) {
 		attr_init(&attr, BR_RETIRED);
 		attr.pinned = 1;
 		attr.disabled = 0;

@@ -70,16 +70,15 @@ void branches(void)
 	static const enum counted all[] = { INSTRUCTIONS, LOADS, BRANCHES };
 	struct check c = { .precise = 2 };
 	struct perf_event_attr attr;
-	unsigned int i, large;
 
 	if (!has_branch_samples()) {
 		ktap_skip("this PMU has no branches in its records");
 		return;
 	}
-	for (large = 0; large < 2; large++) {
+	for (unsigned int large = 0; large < 2; large++) {
 		c.large = large;
 		c.samples = large ? SAMPLES : SAMPLES_PMI;
-		for (i = 0; i < ARRAY_SIZE(all); i++) {
+		for (unsigned int i = 0; i < ARRAY_SIZE(all); i++) {
 			c.what = all[i];
 			c.period = c.what == INSTRUCTIONS ? PERIOD : PERIOD / 8;
 			attr_with_branches(&c, &attr);

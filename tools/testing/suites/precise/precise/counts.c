@@ -56,10 +56,8 @@ static bool open_member(struct counts *g, const struct check *c, unsigned int i)
 
 static bool open_group(struct counts *g, const struct check *c)
 {
-	unsigned int i;
-
 	memset(g->fds, -1, sizeof(g->fds));
-	for (i = 0; i < NR_MEMBERS; i++)
+	for (unsigned int i = 0; i < NR_MEMBERS; i++)
 		if (!open_member(g, c, i))
 			return false;
 	return true;
@@ -79,14 +77,13 @@ static bool is_right(const struct counts *g, const struct sample *s, const struc
 	enum counted what = g->what[g->sampling];
 	u64 n = s->values[g->sampling];
 	struct moment m;
-	unsigned int i;
 
 	if (s->nr_values != NR_MEMBERS || !n || n > program_total(run, what))
 		return false;
 	program_at(run, what, n, &m);
 	if (s->ip != m.ip)
 		return false;
-	for (i = 0; i < NR_MEMBERS; i++)
+	for (unsigned int i = 0; i < NR_MEMBERS; i++)
 		if (s->values[i] != program_count(what, n, g->what[i]))
 			return false;
 	return true;
@@ -96,9 +93,8 @@ static void print_wrong(const struct counts *g, const struct sample *s)
 {
 	enum counted what = g->what[g->sampling];
 	u64 n = s->values[g->sampling];
-	unsigned int i;
 
-	for (i = 0; i < s->nr_values && n && i < NR_MEMBERS; i++)
+	for (unsigned int i = 0; i < s->nr_values && n && i < NR_MEMBERS; i++)
 		ktap_diag("at ip %#" PRIx64 ", event %u: %" PRIu64 " for %" PRIu64, s->ip,
 			  g->what[i], s->values[i], program_count(what, n, g->what[i]));
 }
@@ -128,10 +124,9 @@ static void judge_samples(const struct counts *g, struct ring *ring, const struc
 static void judge_totals(const struct counts *g, const struct run *run)
 {
 	u64 values[1 + NR_MEMBERS];
-	unsigned int i;
 
 	expect_eq("what is read", sizeof(values), read(g->fds[0], values, sizeof(values)));
-	for (i = 0; i < NR_MEMBERS; i++) {
+	for (unsigned int i = 0; i < NR_MEMBERS; i++) {
 		u64 total = program_total(run, g->what[i]);
 
 		expect_range("the count of a member", total, total + 2 * TAIL, values[1 + i]);

@@ -251,11 +251,10 @@ bool make_tables(struct run *run, bool faulting)
 {
 	static char bytes[64];
 	size_t len = TABLE_MAX * sizeof(u64);
-	unsigned int i;
 
 	run->bytes = bytes;
 	if (!faulting) {
-		for (i = 0; i < SMALL; i++)
+		for (unsigned int i = 0; i < SMALL; i++)
 			table[i] = 0x1111111100000000 + i;
 		run->from = table;
 		run->to = copy;

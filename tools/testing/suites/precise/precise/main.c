@@ -119,9 +119,8 @@ static void periods(void)
 {
 	static const u64 all[] = { 37, 500, 523, LONG };
 	struct check c = { .what = INSTRUCTIONS, .precise = 2, .large = true, .samples = 300 };
-	unsigned int i;
 
-	for (i = 0; i < ARRAY_SIZE(all); i++) {
+	for (unsigned int i = 0; i < ARRAY_SIZE(all); i++) {
 		c.period = all[i];
 		check(&c);
 	}
@@ -266,14 +265,13 @@ static void given_back(void)
 {
 	const struct check c = { .what = INSTRUCTIONS, .precise = 2, .period = SHORT };
 	struct perf_event_attr attr;
-	unsigned int round, i;
 	long before = 0, after = 0;
 	int fd;
 
 	attr_of(&c, &attr);
-	for (round = 0; round < OPEN_ROUNDS; round++) {
+	for (unsigned int round = 0; round < OPEN_ROUNDS; round++) {
 		before = free_kib();
-		for (i = 0; i < OPENED; i++) {
+		for (unsigned int i = 0; i < OPENED; i++) {
 			fd = event_open_self(&attr, -1);
 			if (fd < 0)
 				return;
@@ -308,17 +306,16 @@ static void task(unsigned int i)
 static void tasks(void)
 {
 	pid_t pids[TASKS];
-	unsigned int i;
 	int status;
 
 	expect_true("the first CPU", run_on(0));
 	fflush(NULL);
-	for (i = 0; i < TASKS; i++) {
+	for (unsigned int i = 0; i < TASKS; i++) {
 		pids[i] = fork();
 		if (!pids[i])
 			task(i);
 	}
-	for (i = 0; i < TASKS; i++)
+	for (unsigned int i = 0; i < TASKS; i++)
 		expect_true("a task whose samples are right", pids[i] > 0 &&
 			    waitpid(pids[i], &status, 0) > 0 && !status);
 }

@@ -18,7 +18,6 @@ void read_by_user(void)
 	struct perf_event_attr attr;
 	u64 value, before, after;
 	struct reader reader;
-	unsigned int i;
 
 	attr_init(&attr, ARCH_EVENT_INSTRUCTIONS);
 	attr.exclude_kernel = 1;
@@ -36,7 +35,7 @@ void read_by_user(void)
 	if (!reader_open_attr(&reader, &attr))
 		return;
 	event_enable(reader.fd);
-	for (i = 0; i < READS && !ktap_failed(); i++) {
+	for (unsigned int i = 0; i < READS && !ktap_failed(); i++) {
 		known_loop(ROUNDS);
 		before = event_read(reader.fd);
 		if (!user_read(reader.page, &value)) {

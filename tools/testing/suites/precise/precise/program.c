@@ -134,10 +134,9 @@ static bool is_left_out(u64 round, unsigned int insn)
 
 static u64 of_round(enum counted what, u64 round)
 {
-	unsigned int insn;
 	u64 n = 0;
 
-	for (insn = 0; insn < INSNS; insn++)
+	for (unsigned int insn = 0; insn < INSNS; insn++)
 		if (!is_left_out(round, insn))
 			n += weight(what, insn);
 	return n;
@@ -250,13 +249,13 @@ static u64 round_at(enum counted what, u64 n, unsigned int *where_in)
 
 u64 program_count(enum counted what, u64 n, enum counted other)
 {
-	unsigned int insn, i;
+	unsigned int insn;
 	u64 round = round_at(what, n, &insn), two = of_round(other, 1) + of_round(other, 2), count;
 
 	count = (round - 1) / 2 * two;
 	if (round % 2 == 0)
 		count += of_round(other, 1);
-	for (i = 0; i <= insn; i++)
+	for (unsigned int i = 0; i <= insn; i++)
 		if (!is_left_out(round, i))
 			count += weight(other, i);
 	return count;
@@ -285,12 +284,9 @@ unsigned int program_branches(const struct run *run, enum counted what, u64 n,
 			      struct branch *branches, unsigned int max)
 {
 	unsigned int insn, nr = 0;
-	u64 round;
 
-	for (round = round_at(what, n, &insn); round && nr < max; round--, insn = ROUND) {
-		int i;
-
-		for (i = insn; i >= 0 && nr < max; i--) {
+	for (u64 round = round_at(what, n, &insn); round && nr < max; round--, insn = ROUND) {
+		for (int i = insn; i >= 0 && nr < max; i--) {
 			if (!is_taken(run, round, i))
 				continue;
 			branches[nr].from = (uintptr_t)where[i];

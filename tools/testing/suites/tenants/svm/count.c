@@ -77,10 +77,8 @@ static void check_event(struct machine *m, const struct exclusion *e, const stru
 
 static void check_events(struct machine *m, bool cpu_event)
 {
-	unsigned int e, level;
-
-	for (e = 0; e < EXCLUSIONS; e++)
-		for (level = 0; level < ARRAY_SIZE(levels); level++) {
+	for (unsigned int e = 0; e < EXCLUSIONS; e++)
+		for (unsigned int level = 0; level < ARRAY_SIZE(levels); level++) {
 			check_event(m, &exclusions[e], &levels[level], cpu_event, 0);
 			check_event(m, &exclusions[e], &levels[level], cpu_event, 3);
 		}
@@ -101,10 +99,9 @@ static void check_group(struct machine *m, unsigned int ring)
 {
 	int fds[EXCLUSIONS] = { -1, -1, -1, -1 };
 	u64 counts[EXCLUSIONS];
-	unsigned int i;
 	bool ran;
 
-	for (i = 0; i < EXCLUSIONS; i++) {
+	for (unsigned int i = 0; i < EXCLUSIONS; i++) {
 		struct perf_event_attr attr;
 
 		attr_init(&attr, ARCH_EVENT_INSTRUCTIONS);
@@ -119,7 +116,7 @@ static void check_group(struct machine *m, unsigned int ring)
 	ran = run_machine(m, ring, ROUNDS);
 	ioctl(fds[0], PERF_EVENT_IOC_DISABLE, PERF_IOC_FLAG_GROUP);
 	expect_true("the guest runs", ran);
-	for (i = 0; i < EXCLUSIONS; i++)
+	for (unsigned int i = 0; i < EXCLUSIONS; i++)
 		counts[i] = event_read(fds[i]);
 	expect_eq("guests", GUEST_LOOP(ROUNDS), counts[2]);
 	expect_range("host and guests", -STAGGER, STAGGER, counts[0] - counts[1] - counts[2]);

@@ -114,11 +114,10 @@ static void comes_and_goes(void)
 static void count_around(struct machine *m, int event)
 {
 	bool ran = true;
-	int i;
 
 	ioctl(event, PERF_EVENT_IOC_ENABLE, 0);
 	known_loop(ROUNDS);
-	for (i = 0; i < RUNS; i++)
+	for (int i = 0; i < RUNS; i++)
 		ran = run_machine(m, 3, ROUNDS) && ran;
 	known_loop(ROUNDS);
 	ioctl(event, PERF_EVENT_IOC_DISABLE, 0);

@@ -49,7 +49,7 @@ static struct seen look(const struct perf_event_attr *attr)
 	const struct perf_event_header *header;
 	struct seen seen = { 0 };
 	struct sample sample;
-	unsigned int i, mode;
+	unsigned int mode;
 
 	while ((header = ring_next_sample(&ring, attr, &sample))) {
 		mode = header->misc & PERF_RECORD_MISC_CPUMODE_MASK;
@@ -57,7 +57,7 @@ static struct seen look(const struct perf_event_attr *attr)
 		seen.guest += is_guest(sample.ip);
 		seen.guest_mode += mode == PERF_RECORD_MISC_GUEST_KERNEL ||
 				   mode == PERF_RECORD_MISC_GUEST_USER;
-		for (i = 0; i < sample.nr_branches; i++)
+		for (unsigned int i = 0; i < sample.nr_branches; i++)
 			seen.guest_branches += is_guest(sample.branches[i].from) ||
 					       is_guest(sample.branches[i].to);
 		seen.branches += sample.nr_branches;
@@ -115,9 +115,7 @@ static void check_samples(struct machine *m, const struct exclusion *e, bool cpu
 
 static void check_all_samples(struct machine *m)
 {
-	unsigned int e;
-
-	for (e = 0; e < EXCLUSIONS; e++) {
+	for (unsigned int e = 0; e < EXCLUSIONS; e++) {
 		check_samples(m, &exclusions[e], false, 0);
 		check_samples(m, &exclusions[e], false, 3);
 		check_samples(m, &exclusions[e], true, 0);
@@ -148,9 +146,8 @@ static int open_branches(struct perf_event_attr *attr, bool exclude_guest, bool 
 static void run_turns(struct machine *m, unsigned int level)
 {
 	bool ran = true;
-	int i;
 
-	for (i = 0; i < RUNS; i++) {
+	for (int i = 0; i < RUNS; i++) {
 		ran = run_machine(m, level, GUEST_ROUNDS) && ran;
 		__asm__ volatile(".rept %c0\n\tnop\n\t.endr" : : "i"(STRAIGHT));
 	}

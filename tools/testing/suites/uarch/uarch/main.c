@@ -87,13 +87,12 @@ static __attribute__((noipa)) void count_work(const int *fds, unsigned int nr,
 					      struct result *result)
 {
 	struct event_times times;
-	unsigned int i;
 
 	event_enable(fds[0]);
 	uarch_work(ITERATIONS, buffer);
 	event_disable(fds[0]);
 	result->all_running = true;
-	for (i = 0; i < nr; i++) {
+	for (unsigned int i = 0; i < nr; i++) {
 		event_read_times(fds[i], &times);
 		result->counts[i] = times.count;
 		if (times.running != times.enabled || !times.running)
@@ -124,9 +123,8 @@ static void count(struct perf_event_attr *attrs, unsigned int nr, struct result 
 static void count_events(int type, const u64 *configs, unsigned int nr, struct result *result)
 {
 	struct perf_event_attr attrs[GROUP_MAX];
-	unsigned int i;
 
-	for (i = 0; i < nr; i++) {
+	for (unsigned int i = 0; i < nr; i++) {
 		attr_init(&attrs[i], configs[i]);
 		attrs[i].type = type;
 	}
@@ -173,10 +171,9 @@ static void test_event(const struct uarch_event *event)
 static const struct uarch_event *find_event(const struct uarch *uarch, u64 config)
 {
 	static const struct uarch_event unknown = EVENT("an event without a name", 0);
-	unsigned int list, i;
 
-	for (list = 0; list < UARCH_LISTS; list++)
-		for (i = 0; i < uarch->events[list].nr; i++)
+	for (unsigned int list = 0; list < UARCH_LISTS; list++)
+		for (unsigned int i = 0; i < uarch->events[list].nr; i++)
 			if (uarch->events[list].rows[i].config == config)
 				return &uarch->events[list].rows[i];
 	return &unknown;
@@ -186,7 +183,7 @@ static void test_group(const struct uarch *uarch, const struct uarch_group *grou
 {
 	int error = group->fits ? 0 : -EINVAL, refused = 0;
 	struct result own, ours;
-	unsigned int nr, i;
+	unsigned int nr;
 
 	for (nr = 0; group->events[nr]; nr++)
 		if (!refused)
@@ -199,7 +196,7 @@ static void test_group(const struct uarch *uarch, const struct uarch_group *grou
 		return;
 	expect_eq("all events of the built-in driver run all the time", 1, own.all_running);
 	expect_eq("all events of corepmu run all the time", 1, ours.all_running);
-	for (i = 0; i < nr; i++) {
+	for (unsigned int i = 0; i < nr; i++) {
 		const struct uarch_event *event = find_event(uarch, group->events[i]);
 
 		expect_ne("count of the built-in driver", 0, own.counts[i]);
@@ -224,7 +221,6 @@ static void count_extra_reg(int type, const struct uarch_extra_reg *extra_reg,
 static void test_extra_reg(const struct uarch_extra_reg *extra_reg)
 {
 	struct result own, ours;
-	unsigned int i;
 
 	/* corepmu counts first: the built-in driver would leave its value in the extra register. */
 	count_extra_reg(target.type, extra_reg, &ours);
@@ -234,7 +230,7 @@ static void test_extra_reg(const struct uarch_extra_reg *extra_reg)
 	if (own.error || ours.error)
 		return;
 	expect_eq("all events of corepmu run all the time", 1, ours.all_running);
-	for (i = 0; extra_reg->events[i].config; i++) {
+	for (unsigned int i = 0; extra_reg->events[i].config; i++) {
 		if (extra_reg->counts)
 			expect_ne("count of the built-in driver", 0, own.counts[i]);
 		same_count(extra_reg->name, extra_reg->precision, own.counts[i], ours.counts[i]);
@@ -343,9 +339,8 @@ static void test_hardware(const struct uarch *uarch)
 		[PERF_COUNT_HW_REF_CPU_CYCLES] = { "ref-cycles", UARCH_REMAINDER },
 	};
 	struct perf_event_attr attr;
-	unsigned int i;
 
-	for (i = 0; i < ARRAY_SIZE(rows); i++) {
+	for (unsigned int i = 0; i < ARRAY_SIZE(rows); i++) {
 		attr_init_generic(&attr, i);
 		same_generic(uarch, &attr, rows[i].name, rows[i].precision, false);
 	}
@@ -363,16 +358,15 @@ static void test_cache(const struct uarch *uarch)
 	static const char * const operations[] = { "loads", "stores", "prefetches" };
 	static const char * const results[] = { "", "-misses" };
 	struct perf_event_attr attr;
-	unsigned int cache, operation, result;
 	enum uarch_precision precision;
 	char name[64];
 
-	for (cache = 0; cache < ARRAY_SIZE(caches); cache++) {
+	for (unsigned int cache = 0; cache < ARRAY_SIZE(caches); cache++) {
 		if (uarch->corrected && target.kernel < LINUX_7 &&
 		    (cache == PERF_COUNT_HW_CACHE_LL || cache == PERF_COUNT_HW_CACHE_NODE))
 			continue;
-		for (operation = 0; operation < ARRAY_SIZE(operations); operation++) {
-			for (result = 0; result < ARRAY_SIZE(results); result++) {
+		for (unsigned int operation = 0; operation < ARRAY_SIZE(operations); operation++) {
+			for (unsigned int result = 0; result < ARRAY_SIZE(results); result++) {
 				/*
 				 * The virtual PMU counts misses as prefetches, and misses of the
 				 * last level as a node's accesses.
@@ -422,16 +416,16 @@ static unsigned int nr_tests(const struct uarch *uarch)
 static void run_tests(const struct uarch *uarch)
 {
 	struct uarch_extra_reg extra_reg;
-	unsigned int list, i;
+	unsigned int i;
 
-	for (list = 0; list < UARCH_LISTS; list++) {
+	for (unsigned int list = 0; list < UARCH_LISTS; list++) {
 		for (i = 0; i < uarch->events[list].nr; i++) {
 			ktap_begin("%s: %s", uarch->name, uarch->events[list].rows[i].name);
 			test_event(&uarch->events[list].rows[i]);
 			ktap_end();
 		}
 	}
-	for (list = 0; list < UARCH_LISTS; list++) {
+	for (unsigned int list = 0; list < UARCH_LISTS; list++) {
 		for (i = 0; i < uarch->groups[list].nr; i++) {
 			ktap_begin("%s: %s", uarch->name, uarch->groups[list].rows[i].name);
 			test_group(uarch, &uarch->groups[list].rows[i]);

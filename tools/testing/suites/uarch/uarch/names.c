@@ -36,9 +36,7 @@ static const struct difference differences[] = {
 
 static const struct difference *find_difference(const char *name)
 {
-	size_t i;
-
-	for (i = 0; i < ARRAY_SIZE(differences); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(differences); i++)
 		if (!strcmp(differences[i].name, name))
 			return &differences[i];
 	return NULL;
@@ -107,9 +105,8 @@ static unsigned int compare_all(const char *pmu, const char *own, const char *ou
 void uarch_names(const char *own, const char *ours)
 {
 	static const char * const directories[] = { "format", "events", "caps" };
-	size_t i;
 
-	for (i = 0; i < ARRAY_SIZE(directories); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(directories); i++) {
 		expect_ne("files of the built-in driver", 0,
 			  compare_all(own, own, ours, directories[i]));
 		expect_ne("files of corepmu", 0, compare_all(ours, own, ours, directories[i]));
