@@ -381,12 +381,7 @@ static struct kunit_case brbe_cases[] = {
 	{ }
 };
 
-static struct kunit_suite brbe_suite = {
-	.name		= "corepmu_arm64_brbe",
-	.init		= testbed_init,
-	.exit		= testbed_exit,
-	.test_cases	= brbe_cases,
-};
+TESTBED_SUITE(brbe, "corepmu_arm64_brbe");
 
 /*
  * BRBE is used if EL2 opened it, or EL3 where the kernel asks firmware; an unknown BRBIDR0.FORMAT
@@ -432,9 +427,4 @@ static struct kunit_case brbe_testbed_cases[] = {
 	{ }
 };
 
-static struct kunit_suite brbe_testbed_suite = {
-	.name		= "corepmu_arm64_brbe_machine",
-	.test_cases	= brbe_testbed_cases,
-};
-
-kunit_test_suites(&brbe_suite, &brbe_testbed_suite);
+TEST_SUITE(brbe_testbed, "corepmu_arm64_brbe_machine", NULL, NULL);

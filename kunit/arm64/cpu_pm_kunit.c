@@ -261,11 +261,4 @@ static struct kunit_case idle_cases[] = {
 	{ }
 };
 
-static struct kunit_suite idle_suite = {
-	.name		= "corepmu_arm64_cpu_pm",
-	.init		= idle_test_init,
-	.exit		= idle_test_exit,
-	.test_cases	= idle_cases,
-};
-
-kunit_test_suite(idle_suite);
+TEST_SUITE(idle, "corepmu_arm64_cpu_pm", idle_test_init, idle_test_exit);

@@ -394,10 +394,4 @@ static struct kunit_case pmuv3_cpus_cases[] = {
 	{ }
 };
 
-static struct kunit_suite pmuv3_cpus_suite = {
-	.name		= "corepmu_arm64_cpus",
-	.exit		= pmuv3_cpus_exit,
-	.test_cases	= pmuv3_cpus_cases,
-};
-
-kunit_test_suite(pmuv3_cpus_suite);
+TEST_SUITE(pmuv3_cpus, "corepmu_arm64_cpus", NULL, pmuv3_cpus_exit);

@@ -222,10 +222,4 @@ static struct kunit_case kvm_cases[] = {
 	{ }
 };
 
-static struct kunit_suite kvm_suite = {
-	.name		= "corepmu_arm64_kvm",
-	.exit		= kvm_test_exit,
-	.test_cases	= kvm_cases,
-};
-
-kunit_test_suite(kvm_suite);
+TEST_SUITE(kvm, "corepmu_arm64_kvm", NULL, kvm_test_exit);

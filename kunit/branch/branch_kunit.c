@@ -395,12 +395,7 @@ static struct kunit_case branch_cases[] = {
 	{ }
 };
 
-static struct kunit_suite branch_suite = {
-	.name		= "corepmu_branch",
-	.init		= testbed_init,
-	.exit		= testbed_exit,
-	.test_cases	= branch_cases,
-};
+TESTBED_SUITE(branch, "corepmu_branch");
 
 /* Start a testbed, with an event that records user branches and counts */
 static struct perf_event *branch_on_testbed(struct kunit *test, const char *testbed)
@@ -455,10 +450,4 @@ static struct kunit_case branch_testbed_cases[] = {
 	{ }
 };
 
-static struct kunit_suite branch_testbed_suite = {
-	.name		= "corepmu_branch_machine",
-	.exit		= testbed_exit,
-	.test_cases	= branch_testbed_cases,
-};
-
-kunit_test_suites(&branch_suite, &branch_testbed_suite);
+OWN_TESTBED_SUITE(branch_testbed, "corepmu_branch_machine");

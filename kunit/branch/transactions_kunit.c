@@ -86,12 +86,7 @@ static struct kunit_case transactions_cases[] = {
 	{ }
 };
 
-static struct kunit_suite transactions_suite = {
-	.name		= "corepmu_branch_transactions",
-	.init		= testbed_init,
-	.exit		= testbed_exit,
-	.test_cases	= transactions_cases,
-};
+TESTBED_SUITE(transactions, "corepmu_branch_transactions");
 
 /* These tests start a testbed of their own. */
 static struct kunit_case transactions_testbed_cases[] = {
@@ -99,10 +94,4 @@ static struct kunit_case transactions_testbed_cases[] = {
 	{ }
 };
 
-static struct kunit_suite transactions_testbed_suite = {
-	.name		= "corepmu_branch_transactions_testbed",
-	.exit		= testbed_exit,
-	.test_cases	= transactions_testbed_cases,
-};
-
-kunit_test_suites(&transactions_suite, &transactions_testbed_suite);
+OWN_TESTBED_SUITE(transactions_testbed, "corepmu_branch_transactions_testbed");

@@ -276,9 +276,4 @@ static struct kunit_case type_cases[] = {
 	{ }
 };
 
-static struct kunit_suite type_suite = {
-	.name		= "corepmu_branch_type",
-	.test_cases	= type_cases,
-};
-
-kunit_test_suite(type_suite);
+TEST_SUITE(type, "corepmu_branch_type", NULL, NULL);

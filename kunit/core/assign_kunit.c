@@ -14,6 +14,7 @@
 #include <corepmu/assign.h>
 
 #include "fixture/stride.h"
+#include "fixture/suite.h"
 
 #define RANDOM_SETS	100000
 #define RANDOM_EVENTS	9
@@ -463,9 +464,4 @@ static struct kunit_case assign_cases[] = {
 	{ }
 };
 
-static struct kunit_suite assign_suite = {
-	.name		= "corepmu_assign",
-	.test_cases	= assign_cases,
-};
-
-kunit_test_suite(assign_suite);
+TEST_SUITE(assign, "corepmu_assign", NULL, NULL);

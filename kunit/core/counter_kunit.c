@@ -16,6 +16,8 @@
 #include <corepmu/counter.h>
 #include <corepmu/pmu.h>
 
+#include "fixture/suite.h"
+
 /* The backend's counter, and the number of reads and writes */
 static u64 counter;
 static unsigned int reads, writes;
@@ -453,11 +455,4 @@ static struct kunit_case counter_cases[] = {
 	{ }
 };
 
-static struct kunit_suite counter_suite = {
-	.name		= "corepmu_counter",
-	.init		= counter_init,
-	.exit		= counter_exit,
-	.test_cases	= counter_cases,
-};
-
-kunit_test_suite(counter_suite);
+TEST_SUITE(counter, "corepmu_counter", counter_init, counter_exit);

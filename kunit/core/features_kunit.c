@@ -12,6 +12,8 @@
 #include <corepmu/features.h>
 #include <corepmu/pmu.h>
 
+#include "fixture/suite.h"
+
 /* The calls so far: a letter for the function, and the number of the feature */
 static char calls[64];
 
@@ -309,10 +311,4 @@ static struct kunit_case features_cases[] = {
 	{ }
 };
 
-static struct kunit_suite features_suite = {
-	.name		= "corepmu_features",
-	.init		= features_init,
-	.test_cases	= features_cases,
-};
-
-kunit_test_suite(features_suite);
+TEST_SUITE(features, "corepmu_features", features_init, NULL);

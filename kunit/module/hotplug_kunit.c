@@ -330,11 +330,4 @@ static struct kunit_case hotplug_cases[] = {
 	{ }
 };
 
-static struct kunit_suite hotplug_suite = {
-	.name		= "corepmu_hotplug",
-	.init		= load_init,
-	.exit		= load_exit,
-	.test_cases	= hotplug_cases,
-};
-
-kunit_test_suite(hotplug_suite);
+TEST_SUITE(hotplug, "corepmu_hotplug", load_init, load_exit);

@@ -457,11 +457,4 @@ static struct kunit_case load_cases[] = {
 	{ }
 };
 
-static struct kunit_suite load_suite = {
-	.name		= "corepmu_load",
-	.init		= load_init,
-	.exit		= load_exit,
-	.test_cases	= load_cases,
-};
-
-kunit_test_suite(load_suite);
+TEST_SUITE(load, "corepmu_load", load_init, load_exit);

@@ -18,6 +18,8 @@
 #include <corepmu/module.h>
 #include <corepmu/pmu.h>
 
+#include "fixture/suite.h"
+
 /* Entries of the list */
 #define ENTRIES		32
 
@@ -132,11 +134,4 @@ static struct kunit_case refuse_cases[] = {
 	{ }
 };
 
-static struct kunit_suite refuse_suite = {
-	.name		= "corepmu_refuse",
-	.init		= refuse_init,
-	.exit		= refuse_exit,
-	.test_cases	= refuse_cases,
-};
-
-kunit_test_suite(refuse_suite);
+TEST_SUITE(refuse, "corepmu_refuse", refuse_init, refuse_exit);

@@ -503,12 +503,7 @@ static struct kunit_case counters_cases[] = {
 	{ }
 };
 
-static struct kunit_suite counters_suite = {
-	.name		= "corepmu_pebs_counters",
-	.init		= testbed_init,
-	.exit		= testbed_exit,
-	.test_cases	= counters_cases,
-};
+TESTBED_SUITE(counters, "corepmu_pebs_counters");
 
 static struct kunit_case parse_cases[] = {
 	KUNIT_CASE(counters_of_topdown),
@@ -518,9 +513,4 @@ static struct kunit_case parse_cases[] = {
 	{ }
 };
 
-static struct kunit_suite parse_suite = {
-	.name		= "corepmu_pebs_counters_parse",
-	.test_cases	= parse_cases,
-};
-
-kunit_test_suites(&counters_suite, &parse_suite);
+TEST_SUITE(parse, "corepmu_pebs_counters_parse", NULL, NULL);

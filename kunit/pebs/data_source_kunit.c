@@ -13,6 +13,7 @@
 
 #include <corepmu/pmu.h>
 
+#include "fixture/suite.h"
 #include "models/x86/access.h"
 #include "x86/intel/intel.h"
 #include "x86/pebs/pebs.h"
@@ -353,9 +354,4 @@ static struct kunit_case data_source_cases[] = {
 	{ }
 };
 
-static struct kunit_suite data_source_suite = {
-	.name		= "corepmu_pebs_data_source",
-	.test_cases	= data_source_cases,
-};
-
-kunit_test_suite(data_source_suite);
+TEST_SUITE(data_source, "corepmu_pebs_data_source", NULL, NULL);

@@ -253,9 +253,4 @@ static struct kunit_case latency_cases[] = {
 	{ }
 };
 
-static struct kunit_suite latency_suite = {
-	.name		= "corepmu_pebs_latency",
-	.test_cases	= latency_cases,
-};
-
-kunit_test_suite(latency_suite);
+TEST_SUITE(latency, "corepmu_pebs_latency", NULL, NULL);

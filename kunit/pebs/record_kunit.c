@@ -12,6 +12,7 @@
 
 #include <corepmu/pmu.h>
 
+#include "fixture/suite.h"
 #include "models/x86/access.h"
 #include "x86/intel/intel.h"
 #include "x86/pebs/pebs.h"
@@ -414,9 +415,4 @@ static struct kunit_case record_cases[] = {
 	{ }
 };
 
-static struct kunit_suite record_suite = {
-	.name		= "corepmu_pebs_record",
-	.test_cases	= record_cases,
-};
-
-kunit_test_suite(record_suite);
+TEST_SUITE(record, "corepmu_pebs_record", NULL, NULL);

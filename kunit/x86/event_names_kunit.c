@@ -182,9 +182,4 @@ static struct kunit_case event_names_cases[] = {
 	{ }
 };
 
-static struct kunit_suite event_names_suite = {
-	.name		= "corepmu_x86_event_names",
-	.test_cases	= event_names_cases,
-};
-
-kunit_test_suite(event_names_suite);
+TEST_SUITE(event_names, "corepmu_x86_event_names", NULL, NULL);

@@ -289,9 +289,4 @@ static struct kunit_case exclusive_cases[] = {
 	{ }
 };
 
-static struct kunit_suite exclusive_suite = {
-	.name		= "corepmu_x86_exclusive",
-	.test_cases	= exclusive_cases,
-};
-
-kunit_test_suite(exclusive_suite);
+TEST_SUITE(exclusive, "corepmu_x86_exclusive", NULL, NULL);

@@ -247,10 +247,4 @@ static struct kunit_case guest_cases[] = {
 	{ }
 };
 
-static struct kunit_suite guest_suite = {
-	.name		= "corepmu_x86_guest",
-	.exit		= guest_test_exit,
-	.test_cases	= guest_cases,
-};
-
-kunit_test_suite(guest_suite);
+TEST_SUITE(guest, "corepmu_x86_guest", NULL, guest_test_exit);

@@ -11,6 +11,7 @@
 
 #include <corepmu/module.h>
 
+#include "fixture/suite.h"
 #include "models/model.h"
 #include "models/x86/pebs.h"
 #include "models/x86/access.h"
@@ -403,11 +404,4 @@ static struct kunit_case hybrid_cases[] = {
 	{ }
 };
 
-static struct kunit_suite hybrid_suite = {
-	.name		= "corepmu_hybrid",
-	.init		= hybrid_init,
-	.exit		= hybrid_exit,
-	.test_cases	= hybrid_cases,
-};
-
-kunit_test_suite(hybrid_suite);
+TEST_SUITE(hybrid, "corepmu_hybrid", hybrid_init, hybrid_exit);

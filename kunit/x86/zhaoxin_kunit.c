@@ -237,10 +237,4 @@ static struct kunit_case zhaoxin_cases[] = {
 	{ }
 };
 
-static struct kunit_suite zhaoxin_suite = {
-	.name		= "corepmu_x86_zhaoxin",
-	.exit		= testbed_exit,
-	.test_cases	= zhaoxin_cases,
-};
-
-kunit_test_suite(zhaoxin_suite);
+OWN_TESTBED_SUITE(zhaoxin, "corepmu_x86_zhaoxin");

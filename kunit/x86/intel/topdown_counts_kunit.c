@@ -411,10 +411,4 @@ static struct kunit_case topdown_counts_cases[] = {
 	{}
 };
 
-static struct kunit_suite topdown_counts_suite = {
-	.name		= "corepmu_x86_topdown_counts",
-	.exit		= topdown_exit,
-	.test_cases	= topdown_counts_cases,
-};
-
-kunit_test_suite(topdown_counts_suite);
+TEST_SUITE(topdown_counts, "corepmu_x86_topdown_counts", NULL, topdown_exit);

@@ -318,10 +318,4 @@ static struct kunit_case topdown_cases[] = {
 	{}
 };
 
-static struct kunit_suite topdown_suite = {
-	.name		= "corepmu_x86_topdown",
-	.exit		= topdown_exit,
-	.test_cases	= topdown_cases,
-};
-
-kunit_test_suite(topdown_suite);
+TEST_SUITE(topdown, "corepmu_x86_topdown", NULL, topdown_exit);

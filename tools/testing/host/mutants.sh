@@ -60,7 +60,7 @@ int unused(int a)
 	return a == 1 || a != 2;
 }
 EOT
-printf '	.name = "corepmu_tiny",\n' >"$work/kunit/tiny_kunit.c"
+echo 'TEST_SUITE(tiny, "corepmu_tiny", NULL, NULL);' >"$work/kunit/tiny_kunit.c"
 
 # The kernel: for "MUTANT SUITE" it says what failed, and which mutants it has executed.
 cat >"$work/main.c" <<'EOT'

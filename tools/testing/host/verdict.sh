@@ -51,7 +51,7 @@ for program in own other; do
 	chmod +x "$work/tools/testing/host/$program.sh"
 done
 touch "$work"/{fails,silent,README} "$work"/drivers/corepmu/core/{a,b}.c "$work/tools/testing/suites/abi/count.c"
-echo '	.name = "corepmu_own",' >"$work/kunit/core/own_kunit.c"
+echo 'TEST_SUITE(own, "corepmu_own", NULL, NULL);' >"$work/kunit/core/own_kunit.c"
 
 # verdict WORD...: run scripts/verdict; sets said and status
 verdict()
@@ -115,7 +115,7 @@ verdict nosuch.c
 result "a file that is not there is refused"
 
 # What tests-map makes of tables of faults, and what it refuses
-echo '	.name = "corepmu_a",' >"$work/kunit/core/a_kunit.c"
+echo 'TEST_SUITE(a, "corepmu_a", NULL, NULL);' >"$work/kunit/core/a_kunit.c"
 cat >"$work/tools/testing/faults.cfg" <<'EOT'
 [a]
 file = drivers/corepmu/core/a.c
