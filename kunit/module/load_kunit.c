@@ -56,9 +56,8 @@ static void load_self_test(struct kunit *test)
 	for (unsigned int i = 0; i < ARRAY_SIZE(names); i++) {
 		const struct testbed *testbed = testbed_by_name(names[i]);
 		struct corepmu *pmu;
-		bool deaf;
 
-		for (deaf = false; ; deaf = true) {
+		for (bool deaf = false; ; deaf = true) {
 			load_power_on(testbed, deaf ? LIVELY : 0, deaf);
 			if (testbed_is_x86(testbed)) {
 				KUNIT_EXPECT_EQ(test, corepmu_arch_init(), -EIO);

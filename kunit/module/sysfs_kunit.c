@@ -28,11 +28,9 @@ static struct device_attribute *find_file(struct fixture *b, const char *group, 
 	const struct attribute_group **groups;
 
 	for (groups = b->pmu->perf_pmu.attr_groups; *groups; groups++) {
-		struct attribute **attrs;
-
 		if (strcmp((*groups)->name ?: "", group))
 			continue;
-		for (attrs = (*groups)->attrs; *attrs; attrs++) {
+		for (struct attribute **attrs = (*groups)->attrs; *attrs; attrs++) {
 			if (strcmp((*attrs)->name, name))
 				continue;
 			if ((*groups)->is_visible &&
@@ -184,9 +182,7 @@ static void sysfs_every_file(struct kunit *test)
 	offer(b);
 	model_forget();
 	for (groups = b->pmu->perf_pmu.attr_groups; *groups; groups++) {
-		struct attribute **attrs;
-
-		for (attrs = (*groups)->attrs; *attrs; attrs++) {
+		for (struct attribute **attrs = (*groups)->attrs; *attrs; attrs++) {
 			char *text = show(test, b, (*groups)->name ?: "", (*attrs)->name);
 
 			if (!text)

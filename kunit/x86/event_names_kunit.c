@@ -25,12 +25,11 @@ static const char *text_of(struct kunit *test, struct fixture *b, const char *gr
 {
 	struct device *dev = kunit_kzalloc(test, sizeof(*dev), GFP_KERNEL);
 	char *page = kunit_kzalloc(test, PAGE_SIZE, GFP_KERNEL);
-	const struct attribute_group **groups;
 
 	KUNIT_ASSERT_NOT_NULL(test, dev);
 	KUNIT_ASSERT_NOT_NULL(test, page);
 	dev_set_drvdata(dev, &b->pmu->perf_pmu);
-	for (groups = x86_attr_groups; *groups; groups++) {
+	for (const struct attribute_group **groups = x86_attr_groups; *groups; groups++) {
 		struct attribute **attr = (*groups)->attrs;
 		struct device_attribute *file;
 

@@ -229,12 +229,11 @@ void bench_close(struct bench *b)
 static void bench_running(const char *where, const char *what, void (*op)(struct bench *b),
 			  bool cpu_wide, unsigned int nr)
 {
-	bool hardware_events;
 	char stopped[32];
 	struct bench b;
 
 	snprintf(stopped, sizeof(stopped), "%s-stopped", what);
-	for (hardware_events = false; ; hardware_events = true) {
+	for (bool hardware_events = false; ; hardware_events = true) {
 		bench_init(&b, cpu_wide);
 		if (nr > 1)
 			b.attr.read_format = PERF_FORMAT_GROUP;
@@ -252,10 +251,9 @@ static void bench_running(const char *where, const char *what, void (*op)(struct
 static void bench_switching(const char *where, const char *what, void (*op)(struct bench *b),
 			    bool cpu_wide, unsigned int nr)
 {
-	bool hardware_events;
 	struct bench b;
 
-	for (hardware_events = false; ; hardware_events = true) {
+	for (bool hardware_events = false; ; hardware_events = true) {
 		bench_init(&b, cpu_wide);
 		bench_open(&b, nr, nr > 1, hardware_events);
 		report(hardware_events ? "BENCH" : "BASE", where, what, op, &b);

@@ -32,7 +32,6 @@ static u64 lost_time(void)
 void bench_rotation(unsigned int nr)
 {
 	const unsigned int rotations = LONG / ROTATION;
-	bool hardware_events;
 	struct bench b;
 	char what[32];
 	u64 lost;
@@ -40,7 +39,7 @@ void bench_rotation(unsigned int nr)
 	snprintf(what, sizeof(what), "rotate-%u", nr);
 	if (!bench_wants("", what))
 		return;
-	for (hardware_events = false; ; hardware_events = true) {
+	for (bool hardware_events = false; ; hardware_events = true) {
 		bench_init(&b, false);
 		bench_open(&b, nr, false, hardware_events);
 		bench_enable(&b);
@@ -72,12 +71,11 @@ static void op_fork(struct bench *b)
 
 void bench_inheritance(unsigned int nr)
 {
-	bool hardware_events;
 	struct bench b;
 	char what[32];
 
 	snprintf(what, sizeof(what), "fork-%u", nr);
-	for (hardware_events = false; ; hardware_events = true) {
+	for (bool hardware_events = false; ; hardware_events = true) {
 		bench_init(&b, false);
 		b.attr.inherit = 1;
 		bench_open(&b, nr, false, hardware_events);

@@ -88,11 +88,10 @@ static void on_translation(qemu_plugin_id_t id, void *tb)
 static void report(qemu_plugin_id_t id, void *userdata)
 {
 	FILE *file = fopen(out, "w");
-	const struct piece *p;
 
 	(void)id;
 	(void)userdata;
-	for (p = pieces; file && p + 1 < pieces + nr_pieces; p++)
+	for (const struct piece *p = pieces; file && p + 1 < pieces + nr_pieces; p++)
 		if (p->runs)
 			fprintf(file, "%s.loads %llu\n%s.stores %llu\n%s.bytes %llu\n",
 				p->name, (unsigned long long)(p->loads / p->runs),

@@ -82,9 +82,7 @@ static const struct outcome *judge_base(struct base *base, const struct check *c
 /* Return the title of the check that explains a failure, or NULL. */
 static const char *find_cause(const struct check *check, const struct outcome *outcome)
 {
-	struct base *base;
-
-	for (base = bases; base < bases + ARRAY_SIZE(bases); base++) {
+	for (struct base *base = bases; base < bases + ARRAY_SIZE(bases); base++) {
 		const struct check *other = find_check(base->title);
 		const struct outcome *result;
 
@@ -123,9 +121,7 @@ static void judge_anew(const struct check *check, struct outcome *outcome)
 
 void judge_check(const struct check *check, struct outcome *outcome)
 {
-	struct base *base;
-
-	for (base = bases; base < bases + ARRAY_SIZE(bases); base++) {
+	for (struct base *base = bases; base < bases + ARRAY_SIZE(bases); base++) {
 		if (find_check(base->title) == check) {
 			*outcome = *judge_base(base, check);
 			return;

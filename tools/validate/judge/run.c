@@ -93,10 +93,10 @@ static void read_seen(const char *line, struct outcome *outcome)
 /* Parse the output of a check's process: diagnostics, and the result at the end. */
 static void read_outcome(char *text, bool complete, struct outcome *outcome)
 {
-	char *line, *skip;
+	char *skip;
 
 	outcome->result = FAIL;
-	for (line = strtok(text, "\n"); line; line = strtok(NULL, "\n")) {
+	for (char *line = strtok(text, "\n"); line; line = strtok(NULL, "\n")) {
 		if (!strncmp(line, "# ", 2)) {
 			add_line(outcome, "%s", line + 2);
 		} else if (!strncmp(line, SEEN, strlen(SEEN))) {

@@ -264,9 +264,8 @@ static void watch_ibs(struct x86_pmu *pmu, x86_pmu_counts distance)
 static void watch(struct x86_pmu *pmu)
 {
 	x86_pmu_counts distance, counts;
-	uint32_t kinds;
 
-	for (kinds = pmu->kinds; kinds; kinds &= kinds - 1)
+	for (uint32_t kinds = pmu->kinds; kinds; kinds &= kinds - 1)
 		for (unsigned int ring = 0; ring < X86_PMU_RINGS; ring++)
 			distance[__builtin_ctz(kinds)][ring] = FAR_AWAY;
 

@@ -198,10 +198,9 @@ static bool find_kinds(void)
 {
 	DIR *devices = opendir(DEVICES);
 	struct dirent *entry;
-	struct kind *kind;
 
 	while (devices && (entry = readdir(devices)))
-		for (kind = kinds; kind < KINDS_END; kind++)
+		for (struct kind *kind = kinds; kind < KINDS_END; kind++)
 			if (pmu_number(entry->d_name, "cpus") == kind->cpu)
 				snprintf(kind->pmu, sizeof(kind->pmu), "%.60s", entry->d_name);
 	if (devices)
@@ -256,10 +255,9 @@ static bool has_pmu(const char *base)
 static bool find_kinds(void)
 {
 	const char *base = has_pmu("corepmu") ? "corepmu" : "cpu";
-	struct kind *kind;
 
 	count_counters();
-	for (kind = kinds; kind < KINDS_END; kind++)
+	for (struct kind *kind = kinds; kind < KINDS_END; kind++)
 		snprintf(kind->pmu, sizeof(kind->pmu), "%s_%s", base, names[kind - kinds]);
 	return has_pmu(base);
 }
@@ -301,10 +299,9 @@ static int raw_on_second(void)
 /* An event of either type counts on CPUs of its type, and nowhere else. */
 static void task_pinned(void)
 {
-	struct kind *kind;
 	int fd;
 
-	for (kind = kinds; kind < KINDS_END; kind++) {
+	for (struct kind *kind = kinds; kind < KINDS_END; kind++) {
 		fd = open_kind(kind, ARCH_EVENT_INSTRUCTIONS);
 		run_on(kind->cpu);
 		is_exact(fd);
@@ -364,10 +361,9 @@ static int open_group(const struct kind *kind, unsigned int nr, int *fds)
 static void groups_fit(void)
 {
 	struct event_times times;
-	struct kind *kind;
 	int fds[16];
 
-	for (kind = kinds; kind < KINDS_END; kind++) {
+	for (struct kind *kind = kinds; kind < KINDS_END; kind++) {
 		memset(fds, -1, sizeof(fds));
 		run_on(kind->cpu);
 		expect_eq("a group for all counters", 0, open_group(kind, kind->general, fds));
@@ -392,10 +388,9 @@ static void groups_fit(void)
 static void groups_are_of_one_kind(void)
 {
 	struct perf_event_attr attr;
-	struct kind *kind;
 	int fds[2];
 
-	for (kind = kinds; kind < KINDS_END; kind++) {
+	for (struct kind *kind = kinds; kind < KINDS_END; kind++) {
 		fds[0] = open_kind(kind, ARCH_EVENT_INSTRUCTIONS);
 		init_kind(&attr, other(kind), ARCH_EVENT_INSTRUCTIONS);
 		fds[1] = event_open(&attr, 0, -1, fds[0], 0);
@@ -421,9 +416,8 @@ static void cpu_counts(int fd)
 static void cpus_of_one_kind(void)
 {
 	struct perf_event_attr attr;
-	struct kind *kind;
 
-	for (kind = kinds; kind < KINDS_END; kind++) {
+	for (struct kind *kind = kinds; kind < KINDS_END; kind++) {
 		run_on(kind->cpu);
 		init_kind(&attr, kind, ARCH_EVENT_INSTRUCTIONS);
 		cpu_counts(event_open(&attr, -1, kind->cpu, -1, 0));
@@ -444,10 +438,9 @@ static int open_generic(u64 type, pid_t pid, int cpu)
 
 static void generic_of_a_kind(void)
 {
-	struct kind *kind;
 	int fd;
 
-	for (kind = kinds; kind < KINDS_END; kind++) {
+	for (struct kind *kind = kinds; kind < KINDS_END; kind++) {
 		fd = open_generic(kind->type, 0, -1);
 		run_on(kind->cpu);
 		is_exact(fd);
@@ -462,7 +455,6 @@ static void generic_of_a_kind(void)
 /* In a task such an event counts on CPUs of one type; on a CPU it is one of that CPU's type. */
 static void generic_of_none(void)
 {
-	struct kind *kind;
 	int fd;
 
 	fd = open_generic(0, 0, -1);
@@ -474,7 +466,7 @@ static void generic_of_none(void)
 	counts_nothing("instructions on the other kind", fd);
 	close(fd);
 
-	for (kind = kinds; kind < KINDS_END; kind++) {
+	for (struct kind *kind = kinds; kind < KINDS_END; kind++) {
 		run_on(kind->cpu);
 		cpu_counts(open_generic(0, -1, kind->cpu));
 	}
@@ -502,11 +494,10 @@ static void samples(void)
 {
 	static struct ring ring;
 	struct perf_event_attr attr;
-	struct kind *kind;
 	u64 count;
 	int fd;
 
-	for (kind = kinds; kind < KINDS_END; kind++) {
+	for (struct kind *kind = kinds; kind < KINDS_END; kind++) {
 		struct ring_sum sum = { 0 };
 
 		init_kind(&attr, kind, ARCH_EVENT_INSTRUCTIONS);
@@ -543,14 +534,12 @@ static const struct ktap_case cases[] = {
 
 int main(void)
 {
-	struct kind *kind;
-
 	if (find_kinds())
 		setenv("PMU", kinds[0].pmu, 1);
 	else
 		setenv("PMU", "of two kinds", 1);
 	target_init(1, NULL);
-	for (kind = kinds; kind < KINDS_END; kind++)
+	for (struct kind *kind = kinds; kind < KINDS_END; kind++)
 		kind->type = pmu_number(kind->pmu, "type");
 	return ktap_run(cases, ARRAY_SIZE(cases));
 }

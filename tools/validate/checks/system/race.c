@@ -133,10 +133,8 @@ static void *be_busy(void *i)
 
 static void keep_busy(bool start)
 {
-	long i;
-
 	busy = start;
-	for (i = 0; i < nr_cpus; i++) {
+	for (long i = 0; i < nr_cpus; i++) {
 		if (start)
 			pthread_create(&busy_threads[i], NULL, be_busy, (void *)i);
 		else

@@ -458,11 +458,11 @@ static void enable_paging(void)
 	static uint32_t directory[PAGE_ENTRIES] __attribute__((aligned(1 << PAGE_SHIFT)));
 	static uint32_t table[PAGE_ENTRIES] __attribute__((aligned(1 << PAGE_SHIFT)));
 	const uint32_t usual = PAGE_PRESENT | PAGE_WRITE | PAGE_USER;
-	uint32_t i, cr;
+	uint32_t cr;
 
-	for (i = 0; i < PAGE_ENTRIES; i++)
+	for (uint32_t i = 0; i < PAGE_ENTRIES; i++)
 		directory[i] = i << LARGE_SHIFT | usual | PAGE_LARGE;
-	for (i = 0; i < ALIAS_PAGES; i++)
+	for (uint32_t i = 0; i < ALIAS_PAGES; i++)
 		table[i] = ((uint32_t)aliased + (i << PAGE_SHIFT)) | usual;
 	directory[ALIAS >> LARGE_SHIFT] = (uint32_t)table | usual;
 
