@@ -142,18 +142,18 @@ void __corepmu_init x86_describe_acr(struct x86_desc *desc)
 /* Groups */
 
 /* Return the acr_mask of an ACR event: the group members that it names, a bit each. */
-static u64 named_by(const struct perf_event *event)
+static u64 get_acr_mask(const struct perf_event *event)
 {
 	return event->hw.flags & COREPMU_EVENT_ACR ? event->attr.config2 : 0;
 }
 
-/* Check whether @event names member @nr of its group. acr_mask can name members 0 to 63 only. */
-static bool names(const struct perf_event *event, unsigned int nr)
+/* Check whether @event's acr_mask has member @nr of its group: of members 0 to 63 only. */
+static bool mask_has_member(const struct perf_event *event, unsigned int nr)
 {
 	if (nr >= BITS_PER_TYPE(u64))
 		return false;
 
-	return named_by(event) >> nr & 1;
+	return get_acr_mask(event) >> nr & 1;
 }
 
 static bool is_ours(const struct perf_event *event, const struct perf_event *other)
@@ -165,12 +165,12 @@ static bool is_ours(const struct perf_event *event, const struct perf_event *oth
  * Check @event, member @mine of its group, against @other, member @nr, which was opened before. An
  * event that is named must be on a counter that can cause a reload.
  */
-static int narrow(const struct x86_desc *desc, struct perf_event *event,
-		  const struct perf_event *other, unsigned int nr, unsigned int mine)
+static int limit_by_member(const struct x86_desc *desc, struct perf_event *event,
+			   const struct perf_event *other, unsigned int nr, unsigned int mine)
 {
-	if (names(other, mine))
+	if (mask_has_member(other, mine))
 		corepmu_hw_limit_counters(&event->hw, desc->acr_causes);
-	if (names(event, nr) && !(corepmu_hw_counters(&other->hw) & desc->acr_causes))
+	if (mask_has_member(event, nr) && !(corepmu_hw_counters(&other->hw) & desc->acr_causes))
 		return -EINVAL;
 
 	return 0;
@@ -191,14 +191,14 @@ struct members {
 static struct members find_members(const struct perf_event *event)
 {
 	struct perf_event *leader = event->group_leader, *sibling;
-	struct members found = { .named = named_by(event) };
+	struct members found = { .named = get_acr_mask(event) };
 
 	if (leader == event)
 		return found;
 	found.nr = 1;
-	found.named |= is_ours(event, leader) && named_by(leader);
+	found.named |= is_ours(event, leader) && get_acr_mask(leader);
 	for_each_sibling_event(sibling, leader) {
-		found.named |= is_ours(event, sibling) && named_by(sibling);
+		found.named |= is_ours(event, sibling) && get_acr_mask(sibling);
 		found.others |= !is_ours(event, sibling);
 		found.nr += is_ours(event, sibling);
 	}
@@ -207,7 +207,7 @@ static struct members find_members(const struct perf_event *event)
 }
 
 /* Set up an event that names itself: its overflow reloads its own counter. */
-static void name_itself(const struct x86_desc *desc, struct perf_event *event)
+static void set_self_reload(const struct x86_desc *desc, struct perf_event *event)
 {
 	corepmu_hw_limit_counters(&event->hw, desc->acr_causes);
 	/* The CPU does not report this overflow: an interrupt would find no flag. */
@@ -219,13 +219,13 @@ static void name_itself(const struct x86_desc *desc, struct perf_event *event)
  * Give a child its parent's counters, without a check. If members of the group have been closed,
  * acr_mask may name other members in the child's group: a failed check would fail fork(2).
  */
-static void inherit(const struct x86_desc *desc, struct perf_event *event)
+static void inherit_counters(const struct x86_desc *desc, struct perf_event *event)
 {
 	const struct hw_perf_event *parent = &event->parent->hw;
 
 	corepmu_hw_limit_counters(&event->hw, corepmu_hw_counters(parent));
 	if (parent->flags & EVENT_ACR_SELF)
-		name_itself(desc, event);
+		set_self_reload(desc, event);
 }
 
 static int check_group(const struct x86_desc *desc, struct perf_event *event)
@@ -236,24 +236,24 @@ static int check_group(const struct x86_desc *desc, struct perf_event *event)
 	int ret = 0;
 
 	if (event->parent) {
-		inherit(desc, event);
+		inherit_counters(desc, event);
 		return 0;
 	}
 	if (!found.named)
 		return 0;
 	if (leader != event) {
 		/* Bit n of acr_mask is member n of the group, as in the built-in driver. */
-		if (!is_ours(event, leader) || (found.others && named_by(event)))
+		if (!is_ours(event, leader) || (found.others && get_acr_mask(event)))
 			return corepmu_refuse(-EINVAL,
 					      "config2 %#llx: a bit of acr_mask is a position in the group: take events of other PMUs out of the group",
 					      event->attr.config2);
-		ret = narrow(desc, event, leader, nr++, found.nr);
+		ret = limit_by_member(desc, event, leader, nr++, found.nr);
 		for_each_sibling_event(sibling, leader)
 			if (!ret && is_ours(event, sibling))
-				ret = narrow(desc, event, sibling, nr++, found.nr);
+				ret = limit_by_member(desc, event, sibling, nr++, found.nr);
 	}
-	if (names(event, found.nr))
-		name_itself(desc, event);
+	if (mask_has_member(event, found.nr))
+		set_self_reload(desc, event);
 	if (ret || !corepmu_hw_counters(&event->hw))
 		return corepmu_refuse(-EINVAL,
 				      "config2 %#llx: the counters of an event in acr_mask cannot cause a reload: name other events",
@@ -303,7 +303,7 @@ int x86_acr_encode(const struct x86_desc *desc, struct perf_event *event, bool g
 }
 
 /* Return the position of @other in its group: its bit of acr_mask. */
-static unsigned int position(const struct perf_event *other)
+static unsigned int find_position(const struct perf_event *other)
 {
 	const struct perf_event *leader = other->group_leader;
 	struct perf_event *sibling;
@@ -331,7 +331,7 @@ static unsigned int position(const struct perf_event *other)
  */
 u64 x86_acr_leaves(const struct perf_event *event, const struct perf_event *other)
 {
-	if (!named_by(event) || !names(event, position(other)))
+	if (!get_acr_mask(event) || !mask_has_member(event, find_position(other)))
 		return U64_MAX;
 
 	return to_x86(to_corepmu(event->pmu))->acr_causes;
@@ -348,7 +348,7 @@ void x86_acr_join(const struct perf_event *event)
 {
 	struct perf_event *leader = event->group_leader, *sibling;
 
-	if (leader == event || event->parent || !named_by(event))
+	if (leader == event || event->parent || !get_acr_mask(event))
 		return;
 	corepmu_hw_limit_counters(&leader->hw, x86_acr_leaves(event, leader));
 	for_each_sibling_event(sibling, leader)
@@ -381,8 +381,8 @@ int x86_acr_check_period(const struct perf_event *event, u64 period)
  * leads a group of its own, as member 0. So EVENT_ACR_SELF, not the position, tells whether @event
  * names itself. Such an event has no overflow interrupt.
  */
-static u64 cause(struct corepmu_cpu *cpuc, const struct perf_event *event,
-		 const struct perf_event *other, unsigned int nr)
+static u64 find_cause(struct corepmu_cpu *cpuc, const struct perf_event *event,
+		      const struct perf_event *other, unsigned int nr)
 {
 	bool is_named = other == event ? event->hw.flags & EVENT_ACR_SELF :
 					 event->attr.config2 >> nr & 1;
@@ -400,10 +400,10 @@ static u64 causes_of(struct corepmu_cpu *cpuc, const struct perf_event *event)
 	unsigned int nr = 1;
 	u64 counters;
 
-	counters = cause(cpuc, event, leader, 0);
+	counters = find_cause(cpuc, event, leader, 0);
 	for_each_sibling_event(sibling, leader)
 		if (is_ours(event, sibling) && nr < BITS_PER_TYPE(event->attr.config2))
-			counters |= cause(cpuc, event, sibling, nr++);
+			counters |= find_cause(cpuc, event, sibling, nr++);
 
 	return counters;
 }

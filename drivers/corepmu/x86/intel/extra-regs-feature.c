@@ -38,7 +38,7 @@ static bool take_extra_reg(struct corepmu *pmu, struct corepmu_extra_reg *extra_
  * Check whether the extra registers suffice for the group. The order is the one in which perf core
  * will add the events.
  */
-static bool suffices(struct perf_event *event)
+static bool registers_suffice(struct perf_event *event)
 {
 	struct perf_event *leader = event->group_leader, *sibling;
 	struct corepmu_extra_reg extra_regs[COREPMU_MAX_EXTRA_REGS] = { };
@@ -56,7 +56,7 @@ static bool suffices(struct perf_event *event)
 
 static int extra_reg_check_group(struct perf_event *event)
 {
-	if (suffices(event))
+	if (registers_suffice(event))
 		return 0;
 
 	return corepmu_refuse(-EINVAL,

@@ -57,7 +57,7 @@ void x86_freeze_on_smi_reset(struct corepmu_cpu *cpuc)
 		x86_write_msr(MSR_IA32_DEBUGCTLMSR, debugctl);
 }
 
-static void apply(void *unused)
+static void apply_setting(void *unused)
 {
 	struct corepmu *pmu = x86_this_pmu();
 	struct corepmu_cpu *cpuc;
@@ -93,7 +93,7 @@ static ssize_t freeze_on_smi_store(struct device *dev, struct device_attribute *
 	/* x86_freeze_on_smi_reset() applies the setting to CPUs that come online later. */
 	WRITE_ONCE(freeze_on_smi, value);
 	cpus_read_lock();
-	on_each_cpu(apply, NULL, 1);
+	on_each_cpu(apply_setting, NULL, 1);
 	cpus_read_unlock();
 	mutex_unlock(&smi_mutex);
 

@@ -58,7 +58,7 @@ bool __corepmu_init intel_has_stale_monitors(const struct intel_uarch *uarch, un
  * from the overwritten counter. Return the raw value of a counter that has no counting event: a
  * stopped event, or the self-test, which has no event, still needs it.
  */
-static u64 take(struct corepmu_cpu *cpuc, struct perf_event *event, int idx)
+static u64 take_counter(struct corepmu_cpu *cpuc, struct perf_event *event, int idx)
 {
 	if (!event)
 		return x86_rdpmc(idx);
@@ -110,7 +110,7 @@ void intel_clear_monitors(struct corepmu_cpu *cpuc, u64 enable, u64 global_ctrl)
 		struct perf_event *event = cpuc->events[idx];
 
 		counting[idx] = event && !(event->hw.state & PERF_HES_STOPPED) ? event : NULL;
-		values[idx] = take(cpuc, counting[idx], idx);
+		values[idx] = take_counter(cpuc, counting[idx], idx);
 	}
 
 	for (idx = 0; idx < NR_NEHALEM_COUNTERS; idx++) {

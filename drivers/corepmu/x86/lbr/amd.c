@@ -145,7 +145,7 @@ static void lbrv2_clear(struct corepmu_cpu *cpuc)
 }
 
 /* APM: the bits valid and speculative. lbrv2_read() drops records that have neither. */
-static unsigned int speculation(u64 to)
+static unsigned int decode_speculation(u64 to)
 {
 	if (!(to & SAMP_BR_TO_VALID))
 		return PERF_BR_SPEC_WRONG_PATH;
@@ -177,7 +177,7 @@ static void lbrv2_read(struct corepmu_cpu *cpuc, struct corepmu_branch_list *lis
 		entry.to = sign_extend64(to, sign);
 		entry.mispred = !!(from & SAMP_BR_FROM_MISPRED);
 		entry.predicted = !entry.mispred;
-		entry.spec = speculation(to);
+		entry.spec = decode_speculation(to);
 		list->entries[nr] = entry;
 		list->type[nr++] = 0;
 	}

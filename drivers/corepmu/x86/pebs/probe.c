@@ -83,7 +83,7 @@ struct question {
 	const char	*answer;
 };
 
-static void __corepmu_init answer(void *data)
+static void __corepmu_init answer_question(void *data)
 {
 	struct question *question = data;
 
@@ -95,7 +95,7 @@ static __corepmu_init const char *ask_cpu(struct x86_desc *desc)
 {
 	struct question question = { .desc = desc };
 
-	if (smp_call_function_any(&desc->pmu->supported_cpus, answer, &question, 1))
+	if (smp_call_function_any(&desc->pmu->supported_cpus, answer_question, &question, 1))
 		return "samples have skid: no CPU of this CPU type is online";
 
 	return question.answer;

@@ -90,7 +90,7 @@ static const u8 group_words[] = {
 };
 
 /* Runs twice for each record, so it is inline and table-driven. */
-static __always_inline size_t words(u64 groups)
+static __always_inline size_t count_words(u64 groups)
 {
 	size_t nr = group_words[groups & GROUPS_OF_ONE_SIZE];
 
@@ -161,7 +161,7 @@ size_t x86_pebs_size(unsigned int format, u64 data)
 	if (format == PEBS_FORMAT_SKYLAKE)
 		return NR_SKL_WORDS * sizeof(u64);
 
-	nr = words(data);
+	nr = count_words(data);
 	if (data & PEBS_DATA_COUNTERS)
 		nr += PEBS_NR_COUNTER_HEADER + x86_pebs_nr_values(data);
 
@@ -194,10 +194,10 @@ static __always_inline size_t next_record(unsigned int format, const void *at, s
 	if (left < NR_BASIC_WORDS * sizeof(u64))
 		return 0;
 	size = FIELD_GET(FORMAT_SIZE, word[BASIC_FORMAT]);
-	expected = words(FIELD_GET(FORMAT_GROUPS, word[BASIC_FORMAT])) * sizeof(u64);
+	expected = count_words(FIELD_GET(FORMAT_GROUPS, word[BASIC_FORMAT])) * sizeof(u64);
 	if (unlikely(word[BASIC_FORMAT] & (PEBS_DATA_COUNTERS | PEBS_DATA_METRICS)))
 		expected += counter_size(word, expected, min(size, left));
-	/* The driver requests only groups whose size words() knows: another size is an error. */
+	/* The driver requests only groups whose size count_words() knows: another size is an error. */
 	if (size != expected || size > left)
 		return 0;
 	*counters = word[BASIC_COUNTERS];

@@ -86,7 +86,7 @@ static noinline void set_regs(struct pt_regs *regs, unsigned int format,
 #define ABORT_IN_AX	BIT(0)
 #define ABORT_CODE	GENMASK_ULL(31, 24)
 
-static u64 transaction(unsigned int format, const struct x86_pebs_record *record)
+static u64 read_transaction(unsigned int format, const struct x86_pebs_record *record)
 {
 	u64 txn = FIELD_GET(TSX_FLAGS, record->tsx), ax;
 
@@ -153,7 +153,7 @@ static void set_memory(const struct x86_desc *desc, const struct perf_event *eve
 		data->sample_flags |= PERF_SAMPLE_ADDR;
 	}
 	if (type & PERF_SAMPLE_TRANSACTION) {
-		data->txn = transaction(desc->pebs_format, record);
+		data->txn = read_transaction(desc->pebs_format, record);
 		data->sample_flags |= PERF_SAMPLE_TRANSACTION;
 	}
 }
