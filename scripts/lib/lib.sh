@@ -213,7 +213,10 @@ table_row() {
 	table=()
 	add_stanza "$1" "$2" || return
 	while like=${table[like]:-} && [ -n "$like" ]; do
-		[[ $seen != *" $like "* ]] || die "$1: $like is like itself."
+		if [[ $seen == *" $like "* ]]; then
+			seen=${seen# }$like
+			die "$1: 'like' makes a circle: ${seen// / -> }."
+		fi
 		seen+="$like "
 		unset "table[like]"
 		add_stanza "$1" "$like" || die "$1: $2 is like $like, which is not there."

@@ -29,7 +29,7 @@ def table(path):
         while "like" in row:
             seen.append(row.pop("like"))
             if seen[-1] in seen[:-1]:
-                sys.exit(f"{path}: {seen[-1]} is like itself.")
+                sys.exit(f"{path}: 'like' makes a circle: {' -> '.join(seen)}.")
             if seen[-1] not in rows:
                 sys.exit(f"{path}: {name} is like {seen[-1]}, which is not there.")
             for key, value in rows[seen[-1]].items():

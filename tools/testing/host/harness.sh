@@ -335,7 +335,8 @@ table(sys.argv[1])' "$rows"
 
 printf '[a]\nlike = b\n[b]\nlike = c\n[c]\nlike = b\n' >"$rows"
 run bash -c '. scripts/lib/lib.sh; declare -A row; table_row "$1" a row' rows "$rows"
-refused 'b is like itself' && load_table && refused 'b is like itself'
+circle="'like' makes a circle: a -> b -> c -> b"
+refused "$circle" && load_table && refused "$circle"
 result "a row that is like itself is refused"
 
 printf '[a]\nlike = b\n' >"$rows"
