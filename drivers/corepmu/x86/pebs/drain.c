@@ -451,11 +451,11 @@ bool x86_pebs_drain(struct corepmu_cpu *cpuc, struct pt_regs *regs)
  * @event: event that is placed on a counter
  *
  * The number of records tells how often the CPU has reloaded the counter, so the function drains
- * the buffer. IRQs off, or NMI.
+ * the buffer. While another event uses ACR, each record raises a PMI, and the CPU does not reload
+ * the counter of an event that allows large PEBS. IRQs off, or NMI.
  *
- * Return: true if the event is up to date. False if the CPU does not reload its counter, and the
- * caller must update the event. This includes an event that allows large PEBS while another event
- * uses ACR: then each record raises a PMI
+ * Return: true if the event is up to date; false if the CPU does not reload its counter, and the
+ * caller must update the event
  */
 bool x86_pebs_update(struct corepmu_cpu *cpuc, const struct perf_event *event)
 {
