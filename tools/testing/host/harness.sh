@@ -38,13 +38,20 @@ refused()
 		grep -qE -- "$1" "$work/err"
 }
 
+# refuses DESCRIPTION REGEX COMMAND...: a test that the command is refused
+refuses()
+{
+	run "${@:3}"
+	refused "$2"
+	result "$1"
+}
+
 says() { grep -qE -- "$1" "$work/err"; }
 
 plan
 
-run scripts/run-guest --arch vax -- true
-refused 'ARCH=vax is not known.*arm64'
-result "an unknown architecture is refused"
+refuses "an unknown architecture is refused" 'ARCH=vax is not known.*arm64' \
+	scripts/run-guest --arch vax -- true
 
 run make -s run KERNELDIR="$work" KERNEL="$kernel"
 [ $status -ne 0 ] && says 'KERNELDIR= and KERNEL= exclude each other'
@@ -65,33 +72,19 @@ done
 [ -z "$program" ]
 result "an architecture that is there for make validate alone is refused elsewhere"
 
-run env COREPMU_CACHE="$work/a b" scripts/install-deps build
-refused 'set COREPMU_CACHE to a directory without a space'
-result "a cache in a directory with a space in its name is refused"
-
-run scripts/run-guest --kernel 2.4 -- true
-refused 'KERNEL=2\.4 is not known.*6\.12'
-result "an unknown kernel is refused"
-
-run scripts/run-guest --timeout soon -- true
-refused "--timeout wants a whole number"
-result "a timeout that is no number is refused"
-
-run scripts/run-guest --timeout
-refused "--timeout wants a value"
-result "an option without its value is refused"
-
-run scripts/run-guest --colour -- true
-refused "'--colour' is not an option"
-result "an unknown option is refused"
-
-run scripts/run-guest
-refused "no command"
-result "no command at all is refused"
-
-run scripts/run-guest --accel xen -- true
-refused "--accel is tcg or kvm, not 'xen'"
-result "an unknown accelerator is refused"
+refuses "a cache in a directory with a space in its name is refused" 'set COREPMU_CACHE to a directory without a space' \
+	env COREPMU_CACHE="$work/a b" scripts/install-deps build
+refuses "an unknown kernel is refused" 'KERNEL=2\.4 is not known.*6\.12' \
+	scripts/run-guest --kernel 2.4 -- true
+refuses "a timeout that is no number is refused" "--timeout wants a whole number" \
+	scripts/run-guest --timeout soon -- true
+refuses "an option without its value is refused" "--timeout wants a value" \
+	scripts/run-guest --timeout
+refuses "an unknown option is refused" "'--colour' is not an option" \
+	scripts/run-guest --colour -- true
+refuses "no command at all is refused" "no command" scripts/run-guest
+refuses "an unknown accelerator is refused" "--accel is tcg or kvm, not 'xen'" \
+	scripts/run-guest --accel xen -- true
 
 run scripts/guest/kvm-usable vax true
 [ $status -eq 1 ] && grep -qE '^this machine is .*, the guest vax$' "$work/out"
@@ -112,29 +105,18 @@ run env KVM="$work/out" scripts/guest/kvm-usable "$native" sh -c 'echo first; ec
 	grep -qE "^(this machine.* PMU .*|a guest with KVM does not get a PMU: no PMU)$" "$work/out"
 result "it is said that the host or its guests have no PMU"
 
-run scripts/run-guest --smp 2 -- true
-refused "exact lane has one CPU"
-result "two CPUs in the exact lane are refused"
-
-run scripts/run-guest --arch x86_64 --cpu alder-lake --lane exact -- true
-refused "CPU=alder-lake has two types of CPU, and the exact lane has one CPU; use .*--lane smp"
-result "a machine of two types of CPU in the exact lane is refused"
-
-run scripts/run-guest --arch x86_64 --cpu lunar-lake --smp 1 -- true
-refused "CPU=lunar-lake has two types of CPU; use --smp 2 or more, not 1"
-result "a machine of two types of CPU with one CPU is refused"
-
-run scripts/run-guest --kerneldir "$work/nothing" -- true
-refused "is not a directory"
-result "a KERNELDIR that does not exist is refused"
-
-run scripts/run-guest --kerneldir "$work" -- true
-refused "is not a kernel tree"
-result "a KERNELDIR that is no kernel tree is refused"
-
-run env QEMU="$work/no-qemu" scripts/run-guest --arch "$arch" --kernel "$kernel" -- true
-refused "does not run, or is older"
-result "a QEMU that does not run is refused"
+refuses "two CPUs in the exact lane are refused" "exact lane has one CPU" \
+	scripts/run-guest --smp 2 -- true
+refuses "a machine of two types of CPU in the exact lane is refused" "CPU=alder-lake has two types of CPU, and the exact lane has one CPU; use .*--lane smp" \
+	scripts/run-guest --arch x86_64 --cpu alder-lake --lane exact -- true
+refuses "a machine of two types of CPU with one CPU is refused" "CPU=lunar-lake has two types of CPU; use --smp 2 or more, not 1" \
+	scripts/run-guest --arch x86_64 --cpu lunar-lake --smp 1 -- true
+refuses "a KERNELDIR that does not exist is refused" "is not a directory" \
+	scripts/run-guest --kerneldir "$work/nothing" -- true
+refuses "a KERNELDIR that is no kernel tree is refused" "is not a kernel tree" \
+	scripts/run-guest --kerneldir "$work" -- true
+refuses "a QEMU that does not run is refused" "does not run, or is older" \
+	env QEMU="$work/no-qemu" scripts/run-guest --arch "$arch" --kernel "$kernel" -- true
 
 for model in "x86_64 pentium" "x86_64 coreduo,pmu=on" "arm64 cortex-a15"; do
 	# shellcheck disable=SC2086 # words
@@ -145,26 +127,20 @@ done
 [ -z "$model" ]
 result "a CPU of 32 bits is refused"
 
-run scripts/run-guest --arch "$arch" --cpu nosuch -- true
-refused "CPU=nosuch is not known for ARCH=$arch: .*scripts/tables/cpus.cfg"
-result "a CPU that QEMU does not know is refused"
-
-run scripts/run-guest --output "$work/nothing/files" -- true
-refused '--output .*/nothing is no directory'
-result "a directory for output that cannot be created is refused"
-
-run scripts/run-guest --arch "$arch" --kernel "$kernel" -- run-suites loop nosuch
-refused "there is no suite nosuch"
-result "a suite that does not exist is refused"
+refuses "a CPU that QEMU does not know is refused" "CPU=nosuch is not known for ARCH=$arch: .*scripts/tables/cpus.cfg" \
+	scripts/run-guest --arch "$arch" --cpu nosuch -- true
+refuses "a directory for output that cannot be created is refused" '--output .*/nothing is no directory' \
+	scripts/run-guest --output "$work/nothing/files" -- true
+refuses "a suite that does not exist is refused" "there is no suite nosuch" \
+	scripts/run-guest --arch "$arch" --kernel "$kernel" -- run-suites loop nosuch
 
 # A machine without apt, and an empty cache
 mkdir "$work/no-apt"
 for program in basename bash env dirname cat sed awk grep xargs uname printf md5sum cut mkdir ln; do
 	ln -s "$(command -v $program)" "$work/no-apt/$program"
 done
-run env PATH="$work/no-apt" COREPMU_CACHE="$work/empty" scripts/install-deps guest --arch "$arch"
-refused "this machine has no apt: .*packaging/container/Containerfile"
-result "without apt it is said where a container is"
+refuses "without apt it is said where a container is" "this machine has no apt: .*packaging/container/Containerfile" \
+	env PATH="$work/no-apt" COREPMU_CACHE="$work/empty" scripts/install-deps guest --arch "$arch"
 
 run env PATH="$work/no-apt" COREPMU_CACHE="$work/empty" scripts/install-deps build
 [ $status -eq 0 ] && [ ! -s "$work/err" ]
@@ -173,9 +149,8 @@ result "a module for a tree that is here takes no apt"
 # A compiler that only prints its target
 printf '#!/bin/sh\necho mips-linux-gnu\n' >"$work/mips-gcc"
 chmod +x "$work/mips-gcc"
-run env CROSS_COMPILE="$work/mips-" scripts/build/build-tests "$arch" "$work/nothing"
-refused "CROSS_COMPILE=.*/mips- compiles for mips-linux-gnu, not for ARCH=$arch"
-result "a CROSS_COMPILE for another architecture is refused"
+refuses "a CROSS_COMPILE for another architecture is refused" "CROSS_COMPILE=.*/mips- compiles for mips-linux-gnu, not for ARCH=$arch" \
+	env CROSS_COMPILE="$work/mips-" scripts/build/build-tests "$arch" "$work/nothing"
 
 # A compiler warning ends a build only with WERROR=1.
 mkdir "$work/tools"
@@ -190,9 +165,8 @@ run make -s -C "$work/tools/bench" O="$work/strict" WERROR=1
 result "a warning of the compiler ends a build with WERROR=1"
 
 : >"$work/file"
-run env COREPMU_CACHE="$work/file/cache" scripts/fetch/get-kernel "$arch" "$kernel"
-refused "cannot create the cache directory"
-result "a cache that cannot be written is refused"
+refuses "a cache that cannot be written is refused" "cannot create the cache directory" \
+	env COREPMU_CACHE="$work/file/cache" scripts/fetch/get-kernel "$arch" "$kernel"
 
 cat >"$work/bad.cfg" <<EOT
 [guest]
@@ -200,14 +174,12 @@ arches = $arch
 suites = count
 colour = red
 EOT
-run scripts/check --arch "$arch" --config "$work/bad.cfg" --guests
-refused "unknown key 'colour'"
-result "an unknown key in the table of guests is refused"
+refuses "an unknown key in the table of guests is refused" "unknown key 'colour'" \
+	scripts/check --arch "$arch" --config "$work/bad.cfg" --guests
 
 sed -i 's/^colour.*/when = never/' "$work/bad.cfg"
-run scripts/check --arch "$arch" --config "$work/bad.cfg" --guests
-refused "when is default, all, check-all, or kernels of .*, not 'never'"
-result "a guest that never runs is refused"
+refuses "a guest that never runs is refused" "when is default, all, check-all, or kernels of .*, not 'never'" \
+	scripts/check --arch "$arch" --config "$work/bad.cfg" --guests
 
 run env KVM="$work/nothing" scripts/run-guest --arch "$arch" --kernel "$kernel" --mode nomodule \
 	--accel kvm -- 'echo to stdout; echo to stderr >&2; printf "a\r\n\0b\tc"; exit 7'
@@ -345,9 +317,8 @@ refused 'a is like b, which is not there'
 result "a row that is like no row is refused"
 
 printf '[a]\ncpus = one two\n[b]\nsmp = 2\n' >"$rows"
-run awk -f scripts/lib/table.awk "$rows"
-refused '\[a\] has cpus, so its name needs a \*'
-result "a row for several CPUs without * in its name is refused"
+refuses "a row for several CPUs without * in its name is refused" '\[a\] has cpus, so its name needs a \*' \
+	awk -f scripts/lib/table.awk "$rows"
 
 # shellcheck disable=SC2016 # the guest expands it
 run make -s run ARCH=x86_64 KERNEL="$kernel" CPU=alder-lake \
