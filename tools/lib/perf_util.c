@@ -249,9 +249,7 @@ u64 loop_counts(u64 config, unsigned long iterations)
 __attribute__((noipa)) u64 event_count_loop(int fd, unsigned long iterations)
 {
 	event_reset(fd);
-	event_enable(fd);
-	known_loop(iterations);
-	event_disable(fd);
+	event_run_loop(fd, iterations);
 	return event_read(fd);
 }
 

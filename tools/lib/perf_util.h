@@ -166,6 +166,18 @@ bool event_read_times(int fd, struct event_times *times);
 u64 loop_counts(u64 config, unsigned long iterations);
 
 /**
+ * event_run_loop() - enable, run the loop, disable
+ * @fd: the event
+ * @iterations: of known_loop()
+ */
+static inline void event_run_loop(int fd, unsigned long iterations)
+{
+	event_enable(fd);
+	known_loop(iterations);
+	event_disable(fd);
+}
+
+/**
  * event_count_loop() - reset, enable, run the loop, disable, read
  * @fd: the event
  * @iterations: of known_loop()

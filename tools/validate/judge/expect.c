@@ -68,11 +68,8 @@ bool expect_samples(const char *what, u64 count, u64 period, u64 fewer, u64 more
 static __attribute__((noipa)) u64 count_five(int fd, unsigned long iterations)
 {
 	event_reset(fd);
-	for (int i = 0; i < 5; i++) {
-		event_enable(fd);
-		known_loop(iterations);
-		event_disable(fd);
-	}
+	for (int i = 0; i < 5; i++)
+		event_run_loop(fd, iterations);
 	return event_read(fd);
 }
 

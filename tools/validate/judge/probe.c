@@ -204,9 +204,7 @@ static bool group_counts(int leader)
 	struct event_times times;
 
 	event_reset(leader);
-	event_enable(leader);
-	known_loop(1000);
-	event_disable(leader);
+	event_run_loop(leader, 1000);
 	return event_read_times(leader, &times) && times.running && times.count >= 1000;
 }
 

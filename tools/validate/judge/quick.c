@@ -216,9 +216,7 @@ static void test_interrupts(void)
 	if (error) {
 		fault(USE_STAT, "the PMU has no overflow interrupt: %s", strerror(-error));
 	} else {
-		event_enable(fd);
-		known_loop(ITERATIONS);
-		event_disable(fd);
+		event_run_loop(fd, ITERATIONS);
 		ring_drain(&ring, &attr, &sum);
 		ring_unmap(&ring);
 		if (sum.throttles)

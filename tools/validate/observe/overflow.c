@@ -23,9 +23,7 @@ static void short_period(u64 period, unsigned long iterations)
 
 	attr_sampling(&attr, period, TYPE);
 	fd = open_ring(&ring, &attr, 0, -1);
-	event_enable(fd);
-	known_loop(iterations);
-	event_disable(fd);
+	event_run_loop(fd, iterations);
 	count = event_read(fd);
 	ring_drain(&ring, &attr, &sum);
 	/* After UNTHROTTLE the number of samples depends on the time until the next tick. */
@@ -74,9 +72,7 @@ static void throttled_group(void)
 	member = event_open(&attr, 0, -1, leader, 0);
 	if (member < 0)
 		return answer_error("the member is refused:", member);
-	event_enable(leader);
-	known_loop(2 * ITERATIONS);
-	event_disable(leader);
+	event_run_loop(leader, 2 * ITERATIONS);
 	counts[0] = event_read(leader);
 	counts[1] = event_read(member);
 	attr_sampling(&attr, 500, TYPE);

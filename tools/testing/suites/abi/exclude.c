@@ -49,9 +49,7 @@ static void check(u64 config, unsigned int bits, bool has_guests)
 	user = !(bits & (U | HOST));
 	kernel = !(bits & (K | HOST));
 
-	event_enable(fd);
-	known_loop(LOOPS);
-	event_disable(fd);
+	event_run_loop(fd, LOOPS);
 	count = event_read(fd);
 	if (user)
 		expect_range("counts of a loop in user space",

@@ -234,9 +234,7 @@ static void fills_all_counters(void)
 	if (nr) {
 		attr.disabled = 0;
 		expect_eq("one event more", -22, event_open(&attr, 0, -1, fds[0], 0));
-		event_enable(fds[0]);
-		known_loop(ITERATIONS);
-		event_disable(fds[0]);
+		event_run_loop(fds[0], ITERATIONS);
 	}
 	for (unsigned int i = 0; i < nr; i++) {
 		u64 loop = (i ? LOOP_INSNS : target.loop_cycles) * ITERATIONS;

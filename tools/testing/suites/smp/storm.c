@@ -228,9 +228,7 @@ static void calm_after_storm(void)
 		ktap_fail("open: got %d", fd);
 		return;
 	}
-	event_enable(fd);
-	known_loop(1000000);
-	event_disable(fd);
+	event_run_loop(fd, 1000000);
 	ring_drain(&ring, &attr, &sum);
 	expect_ne("throttles", 0, sum.throttles);
 	expect_eq("period of 200000", 0,
@@ -239,9 +237,7 @@ static void calm_after_storm(void)
 	usleep(20000);
 	event_reset(fd);
 	memset(&sum, 0, sizeof(sum));
-	event_enable(fd);
-	known_loop(5000000);
-	event_disable(fd);
+	event_run_loop(fd, 5000000);
 	ring_drain(&ring, &attr, &sum);
 	loop = loop_counts(attr.config, 5000000);
 	expect_range("samples of the calm", loop / period - 1, loop / period + 1,
@@ -327,14 +323,10 @@ static void unthrottled(void)
 		return;
 	}
 	/* The driver prints its only message in this first storm. */
-	event_enable(fd);
-	known_loop(250000);
-	event_disable(fd);
+	event_run_loop(fd, 250000);
 	usleep(100000);
 	started = now();
-	event_enable(fd);
-	known_loop(250000);
-	event_disable(fd);
+	event_run_loop(fd, 250000);
 	ring_drain(&ring, &attr, &sum);
 	/* With an overflow after each instruction this would take a second. */
 	expect_range("milliseconds", 1, 200, (now() - started) / 1000000);
@@ -394,9 +386,7 @@ static void calm_after_unthrottled(void)
 		return;
 	/* Bursts of several periods each, too short to be a storm */
 	for (unsigned int i = 0; i < 10; i++) {
-		event_enable(fd);
-		known_loop(4000);
-		event_disable(fd);
+		event_run_loop(fd, 4000);
 		usleep(2000);
 	}
 	count = event_read(fd);
@@ -452,9 +442,7 @@ static void rate_is_lowered(void)
 	attr.sample_type = PERF_SAMPLE_IP;
 	fd = event_open_self(&attr, -1);
 	if (fd >= 0 && !ring_map(&ring, fd, RING_PAGES)) {
-		event_enable(fd);
-		known_loop(10000000);
-		event_disable(fd);
+		event_run_loop(fd, 10000000);
 		/* Deferred work of an interrupt writes the new rate. */
 		usleep(10000);
 		expect_range(MAX_RATE, 1, 99999, read_number(MAX_RATE));

@@ -81,9 +81,7 @@ static void expect_samples(const char *when, int fd, struct ring *ring, struct r
 {
 	u64 before = event_read(fd), count;
 
-	event_enable(fd);
-	known_loop(ITERATIONS);
-	event_disable(fd);
+	event_run_loop(fd, ITERATIONS);
 	count = event_read(fd);
 	ring_drain(ring, attr, sum);
 	expect_range(when, before + ITERATIONS, before + 100 * ITERATIONS, count);

@@ -174,9 +174,7 @@ static void slow_cycles(void)
 		if (fds[i] < 0)
 			return;
 	}
-	event_enable(fds[0]);
-	known_loop(ROUNDS);
-	event_disable(fds[0]);
+	event_run_loop(fds[0], ROUNDS);
 	for (unsigned int i = 0; i < 3; i++)
 		counts[i] = event_read(fds[i]);
 	expect_range("cycles", target.loop_cycles * ROUNDS,
@@ -363,9 +361,7 @@ static void all_counters(void)
 	}
 	if (i == counters) {
 		expect_eq("one too many", -EINVAL, event_open(&attr, 0, -1, fds[0], 0));
-		event_enable(fds[0]);
-		known_loop(ROUNDS);
-		event_disable(fds[0]);
+		event_run_loop(fds[0], ROUNDS);
 		for (i = 0; i < counters; i++)
 			counts[i] = event_read(fds[i]);
 		for (i = 1; i < counters; i++)

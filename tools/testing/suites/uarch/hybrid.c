@@ -164,9 +164,7 @@ static __attribute__((noipa)) u64 count_loop(int fd, unsigned long iterations)
 
 	event_reset(fd);
 	before = count_of(fd);
-	event_enable(fd);
-	known_loop(iterations);
-	event_disable(fd);
+	event_run_loop(fd, iterations);
 	return count_of(fd) - before;
 }
 
@@ -183,9 +181,7 @@ static void counts_nothing(const char *what, int fd)
 	struct event_times times;
 
 	event_reset(fd);
-	event_enable(fd);
-	known_loop(LOOPS);
-	event_disable(fd);
+	event_run_loop(fd, LOOPS);
 	event_read_times(fd, &times);
 	expect_eq(what, 0, times.count);
 	expect_eq("time that it ran", 0, times.running);
@@ -367,9 +363,7 @@ static void groups_fit(void)
 		memset(fds, -1, sizeof(fds));
 		run_on(kind->cpu);
 		expect_eq("a group for all counters", 0, open_group(kind, kind->general, fds));
-		event_enable(fds[0]);
-		known_loop(LOOPS);
-		event_disable(fds[0]);
+		event_run_loop(fds[0], LOOPS);
 		for (unsigned int i = 0; i < kind->general; i++) {
 			event_read_times(fds[i], &times);
 			expect_range("branches", LOOPS, LOOPS + MOVE_INSNS, times.count);
@@ -507,9 +501,7 @@ static void samples(void)
 		if (fd < 0 || ring_map(&ring, fd, 64))
 			return;
 		run_on(kind->cpu);
-		event_enable(fd);
-		known_loop(10 * LOOPS);
-		event_disable(fd);
+		event_run_loop(fd, 10 * LOOPS);
 		count = count_of(fd);
 		ring_drain(&ring, &attr, &sum);
 		expect_range("samples", count / PERIOD - 1, count / PERIOD + 1, sum.samples);

@@ -123,9 +123,7 @@ static void slots_alone(void)
 
 	fds[0] = event_open_user(CYCLES, -1);
 	fds[1] = event_open_user(SLOTS, fds[0]);
-	event_enable(fds[0]);
-	known_loop(LOOPS);
-	event_disable(fds[0]);
+	event_run_loop(fds[0], LOOPS);
 	expect_eq("slots", 4 * event_read(fds[0]), event_read(fds[1]));
 	close_all(fds, ARRAY_SIZE(fds));
 }

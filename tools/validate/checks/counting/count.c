@@ -48,9 +48,7 @@ static bool gets_counter(struct perf_event_attr attr)
 
 	attr.read_format = FORMAT_TIMES;
 	fd = open_event(&attr);
-	event_enable(fd);
-	known_loop(ITERATIONS);
-	event_disable(fd);
+	event_run_loop(fd, ITERATIONS);
 	event_read_times(fd, &times);
 	close(fd);
 	return times.running;
@@ -124,15 +122,11 @@ static void enable_twice(void)
 	u64 count;
 
 	event_enable(fd);
-	event_enable(fd);
-	known_loop(ITERATIONS);
-	event_disable(fd);
+	event_run_loop(fd, ITERATIONS);
 	event_disable(fd);
 	count = event_read(fd);
 	expect_count("instructions", LOOP, count);
-	event_enable(fd);
-	known_loop(ITERATIONS);
-	event_disable(fd);
+	event_run_loop(fd, ITERATIONS);
 	expect_count("instructions after another round", count + LOOP, event_read(fd));
 	close(fd);
 }
@@ -167,9 +161,7 @@ static void reset_zeroes(void)
 	attr_instructions(&attr);
 	attr.read_format = FORMAT_TIMES;
 	fd = open_event(&attr);
-	event_enable(fd);
-	known_loop(ITERATIONS);
-	event_disable(fd);
+	event_run_loop(fd, ITERATIONS);
 	event_read_times(fd, &before);
 	event_reset(fd);
 	event_read_times(fd, &after);
@@ -320,9 +312,7 @@ static void read_formats_of(unsigned int most)
 		close(fd);
 		nr = open_group(fds, most, format);
 		if (expect_eq("events that open", most, nr)) {
-			event_enable(fds[0]);
-			known_loop(1000);
-			event_disable(fds[0]);
+			event_run_loop(fds[0], 1000);
 			check_format(fds, nr, format);
 		}
 		if (ktap_failed())
@@ -358,9 +348,7 @@ static int open_widest(void (*init)(struct perf_event_attr *attr))
 static __attribute__((noipa)) void count_group(int leader, unsigned long iterations)
 {
 	ioctl(leader, PERF_EVENT_IOC_RESET, PERF_IOC_FLAG_GROUP);
-	event_enable(leader);
-	known_loop(iterations);
-	event_disable(leader);
+	event_run_loop(leader, iterations);
 }
 
 /*

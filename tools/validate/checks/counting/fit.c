@@ -56,9 +56,7 @@ static __attribute__((noipa)) void run_group(const struct group *group, unsigned
 {
 	event_disable(group->fds[0]);
 	ioctl(group->fds[0], PERF_EVENT_IOC_RESET, PERF_IOC_FLAG_GROUP);
-	event_enable(group->fds[0]);
-	known_loop(iterations);
-	event_disable(group->fds[0]);
+	event_run_loop(group->fds[0], iterations);
 }
 
 static bool runs(const struct group *group)

@@ -52,9 +52,7 @@ static void members_agree(void)
 	/* Software events need no counters. */
 	for (i = 0; i < (int)ARRAY_SIZE(others); i++)
 		others[i] = event_open_self(&software, fds[0]);
-	event_enable(fds[0]);
-	known_loop(ITERATIONS);
-	event_disable(fds[0]);
+	event_run_loop(fds[0], ITERATIONS);
 	first = event_read(fds[0]);
 	expect_count("count of the leader", LOOP, first);
 	for (i = 1; i < nr; i++)
@@ -81,9 +79,7 @@ static void every_counter(void)
 	}
 	nr = open_group(fds, listed, FORMAT_TIMES);
 	expect_eq("events of instructions in a group", listed, nr);
-	event_enable(fds[0]);
-	known_loop(ITERATIONS);
-	event_disable(fds[0]);
+	event_run_loop(fds[0], ITERATIONS);
 	for (unsigned int i = 0; i < nr; i++) {
 		event_read_times(fds[i], &times);
 		if (times.running)
@@ -117,9 +113,7 @@ static void too_large_of(bool kernel, bool running)
 	expect_eq("one event more than fits", -EINVAL, fd);
 	event_disable(fds[0]);
 	event_reset(fds[0]);
-	event_enable(fds[0]);
-	known_loop(ITERATIONS);
-	event_disable(fds[0]);
+	event_run_loop(fds[0], ITERATIONS);
 	event_read_times(fds[0], &times);
 	if (fd >= 0) {
 		if (!times.running)
@@ -170,9 +164,7 @@ static void disabled_members(void)
 	}
 	expect_eq("events of a group whose members are disabled", pmu.group + 2, nr);
 	if (nr) {
-		event_enable(fds[0]);
-		known_loop(ITERATIONS);
-		event_disable(fds[0]);
+		event_run_loop(fds[0], ITERATIONS);
 		expect_count("count of the leader", LOOP, event_read(fds[0]));
 	}
 	close_all(fds, nr);
@@ -186,9 +178,7 @@ static void one_read(void)
 	u64 id;
 
 	nr = open_group(fds, 3, format);
-	event_enable(fds[0]);
-	known_loop(ITERATIONS);
-	event_disable(fds[0]);
+	event_run_loop(fds[0], ITERATIONS);
 	expect_eq("bytes of a group's read", 8 * (3 + 2 * 3), read(fds[0], &group, sizeof(group)));
 	expect_eq("events", 3, group.nr);
 	expect_eq("time running", group.enabled, group.running);
@@ -278,9 +268,7 @@ static void with_software(void)
 	software.disabled = 0;
 	software.config = PERF_COUNT_SW_CONTEXT_SWITCHES;
 	fds[2] = event_open_self(&software, fds[0]);
-	event_enable(fds[0]);
-	known_loop(ITERATIONS);
-	event_disable(fds[0]);
+	event_run_loop(fds[0], ITERATIONS);
 	expect_range("nanoseconds of the leader", 1000, 100000000000ULL, event_read(fds[0]));
 	expect_count("instructions of a member", LOOP, event_read(fds[1]));
 	close_all(fds, 3);
@@ -296,9 +284,7 @@ static void software_joins(void)
 
 	fds[0] = open_instructions();
 	fds[1] = event_open_self(&software, fds[0]);
-	event_enable(fds[0]);
-	known_loop(ITERATIONS);
-	event_disable(fds[0]);
+	event_run_loop(fds[0], ITERATIONS);
 	expect_count("instructions of the leader", LOOP, event_read(fds[0]));
 	expect_range("nanoseconds of a member", 1000, 100000000000ULL, event_read(fds[1]));
 	close_all(fds, 2);
@@ -364,9 +350,7 @@ static void two_events_one_truth(void)
 	attr_instructions(&attr);
 	attr.disabled = 0;
 	fds[1] = event_open_self(&attr, fds[0]);
-	event_enable(fds[0]);
-	known_loop(ITERATIONS);
-	event_disable(fds[0]);
+	event_run_loop(fds[0], ITERATIONS);
 	expect_count("instructions beside cycles", LOOP, event_read(fds[1]));
 	expect_range("cycles beside instructions", LOOP / 20, 1000 * LOOP, event_read(fds[0]));
 	close_all(fds, 2);

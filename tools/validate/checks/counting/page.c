@@ -32,9 +32,7 @@ static void at_rest(void)
 	if (!open_timed(&reader))
 		return;
 	page = reader.page;
-	event_enable(reader.fd);
-	known_loop(ITERATIONS);
-	event_disable(reader.fd);
+	event_run_loop(reader.fd, ITERATIONS);
 	event_read_times(reader.fd, &times);
 	expect_eq("lock", 0, page->lock & 1);
 	expect_eq("index of a disabled event", 0, page->index);

@@ -99,9 +99,7 @@ static void sizes(void)
 			continue;
 		}
 		map_sampling(fields[i].name, &ring, fd, PAGES);
-		event_enable(fd);
-		known_loop(ITERATIONS / 2 + REST);
-		event_disable(fd);
+		event_run_loop(fd, ITERATIONS / 2 + REST);
 		for (nr = 0; (header = ring_next(&ring)); nr++) {
 			if (header->type == PERF_RECORD_SAMPLE &&
 			    !expect_eq(fields[i].name, sizeof(*header) + fields[i].bytes,
@@ -241,9 +239,7 @@ static void group_values(void)
 	fds[1] = event_open_self(&attr, fds[0]);
 	ioctl(fds[0], PERF_EVENT_IOC_ID, &ids[0]);
 	ioctl(fds[1], PERF_EVENT_IOC_ID, &ids[1]);
-	event_enable(fds[0]);
-	known_loop(ITERATIONS + REST);
-	event_disable(fds[0]);
+	event_run_loop(fds[0], ITERATIONS + REST);
 	attr_sampling(&attr, PERIOD, PERF_SAMPLE_IP | PERF_SAMPLE_READ);
 	attr.read_format = PERF_FORMAT_GROUP | PERF_FORMAT_ID;
 	while (ring_next_sample(&ring, &attr, &sample)) {

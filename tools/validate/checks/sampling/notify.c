@@ -103,9 +103,7 @@ static void signal_each(void)
 	attr.wakeup_events = 1;
 	fd = open_sampling(&ring, &attr, PAGES);
 	ask_for_signals(fd);
-	event_enable(fd);
-	known_loop(ITERATIONS);
-	event_disable(fd);
+	event_run_loop(fd, ITERATIONS);
 	ring_drain(&ring, &attr, &sum);
 	expect_most("signals", 1, "samples", sum.samples, signals);
 	expect_eq("descriptor of the signal", fd, signal_fd);
@@ -144,9 +142,7 @@ static void sigtrap(void)
 	traps = 0;
 	wrong_traps = 0;
 	sigaction(SIGTRAP, &action, NULL);
-	event_enable(fd);
-	known_loop(ITERATIONS);
-	event_disable(fd);
+	event_run_loop(fd, ITERATIONS);
 	expect_range("signals", LOOP / 100000 - 1, LOOP / 100000 + 1, traps);
 	expect_eq("signals with another code than TRAP_PERF", 0, wrong_traps);
 	expect_eq("data of the signal", attr.sig_data, trap_data);

@@ -50,9 +50,7 @@ static void fd_output(void)
 	if (expect_true("PERF_FLAG_FD_OUTPUT is accepted", other >= 0)) {
 		ioctl(fd, PERF_EVENT_IOC_ID, &ids[0]);
 		ioctl(other, PERF_EVENT_IOC_ID, &ids[1]);
-		event_enable(other);
-		known_loop(ITERATIONS);
-		event_disable(other);
+		event_run_loop(other, ITERATIONS);
 		while (ring_next_sample(&ring, &attr, &sample)) {
 			nr[0] += sample.id == ids[0];
 			nr[1] += sample.id == ids[1];
@@ -187,9 +185,7 @@ static void no_aux_area(void)
 	map = mmap(NULL, PAGES * page, PROT_READ | PROT_WRITE, MAP_SHARED, fd, (PAGES + 1) * page);
 	expect_or_say(map == MAP_FAILED, "an AUX area of a PMU of counters: expected an error");
 	expect_true("its error is EOPNOTSUPP or EINVAL", errno == EOPNOTSUPP || errno == EINVAL);
-	event_enable(fd);
-	known_loop(ITERATIONS);
-	event_disable(fd);
+	event_run_loop(fd, ITERATIONS);
 	expect_true("the kernel still writes the buffer", ring_next(&ring));
 	close_sampling(&ring, fd);
 	attr.aux_output = 1;
@@ -232,9 +228,7 @@ static void programs(void)
 		fd = open_sampling(&ring, &attr, PAGES);
 		expect_eq("PERF_EVENT_IOC_SET_BPF", 0,
 			  ioctl(fd, PERF_EVENT_IOC_SET_BPF, program));
-		event_enable(fd);
-		known_loop(ITERATIONS);
-		event_disable(fd);
+		event_run_loop(fd, ITERATIONS);
 		ring_drain(&ring, &attr, &sum);
 		expect_count("count beside a program", LOOP, event_read(fd));
 		if (number)

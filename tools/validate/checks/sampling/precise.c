@@ -54,9 +54,7 @@ static void place(void)
 	fd = open_precise(&attr);
 	if (fd < 0)
 		return;
-	event_enable(fd);
-	known_loop(ITERATIONS);
-	event_disable(fd);
+	event_run_loop(fd, ITERATIONS);
 	while ((header = ring_next_sample(&ring, &attr, &s))) {
 		samples++;
 		inexact += !(header->misc & PERF_RECORD_MISC_EXACT_IP);

@@ -90,14 +90,10 @@ static void lost_adds_up(void)
 	}
 	if (fd < 0 || ring_map(&ring, fd, 1))
 		return;
-	event_enable(fd);
-	known_loop(10 * ITERATIONS * page_factor());
-	event_disable(fd);
+	event_run_loop(fd, 10 * ITERATIONS * page_factor());
 	ring_drain(&ring, &attr, &sum);
 	/* The kernel writes a LOST record when the buffer has room again. */
-	event_enable(fd);
-	known_loop(PERIOD);
-	event_disable(fd);
+	event_run_loop(fd, PERIOD);
 	ring_drain(&ring, &attr, &sum);
 	if (read(fd, &values, sizeof(values)) < 8)
 		ktap_fail("expected to read the event, got %s", strerror(errno));
@@ -131,9 +127,7 @@ static void backwards(void)
 		close(fd);
 		return;
 	}
-	event_enable(fd);
-	known_loop(10 * ITERATIONS * page_factor());
-	event_disable(fd);
+	event_run_loop(fd, 10 * ITERATIONS * page_factor());
 	expect_eq("PERF_EVENT_IOC_PAUSE_OUTPUT", 0, ioctl(fd, PERF_EVENT_IOC_PAUSE_OUTPUT, 1));
 	data = (char *)meta + meta->data_offset;
 	head = meta->data_head;
@@ -219,9 +213,7 @@ static void shared_buffer(void)
 	ioctl(fd, PERF_EVENT_IOC_ID, &ids[0]);
 	ioctl(other, PERF_EVENT_IOC_ID, &ids[1]);
 	event_enable(fd);
-	event_enable(other);
-	known_loop(ITERATIONS);
-	event_disable(other);
+	event_run_loop(other, ITERATIONS);
 	event_disable(fd);
 	while (ring_next_sample(&ring, &attr, &sample)) {
 		mine += sample.id == ids[0];

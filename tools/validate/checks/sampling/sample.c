@@ -75,11 +75,8 @@ static void stops_between(void)
 
 	attr_sampling(&attr, 100000, USUAL);
 	fd = open_sampling(&ring, &attr, PAGES);
-	for (int i = 0; i < 100; i++) {
-		event_enable(fd);
-		known_loop(ITERATIONS / 30);
-		event_disable(fd);
-	}
+	for (int i = 0; i < 100; i++)
+		event_run_loop(fd, ITERATIONS / 30);
 	ring_drain(&ring, &attr, &sum);
 	expect_samples("samples of a hundred short runs", event_read(fd), 100000, !pmu.exact,
 		       !pmu.exact, sum.samples);
@@ -311,9 +308,7 @@ static void cpu_wide(void)
 	run_on(pmu.cpu);
 	attr_sampling(&attr, 100000, USUAL);
 	fd = map_sampling("an event on a CPU", &ring, event_open(&attr, -1, pmu.cpu, -1, 0), PAGES);
-	event_enable(fd);
-	known_loop(5 * ITERATIONS);
-	event_disable(fd);
+	event_run_loop(fd, 5 * ITERATIONS);
 	ring_drain(&ring, &attr, &sum);
 	expect_range("samples inside the loop", 5 * LOOP / 100000 - 2, 5 * LOOP / 100000 + 2,
 		     sum.inside);
@@ -364,9 +359,7 @@ static void side_by_side(void)
 	plain = open_instructions();
 	event_enable(fds[0]);
 	event_enable(fds[1]);
-	event_enable(plain);
-	known_loop(5 * ITERATIONS);
-	event_disable(plain);
+	event_run_loop(plain, 5 * ITERATIONS);
 	event_disable(fds[1]);
 	event_disable(fds[0]);
 	ring_drain(&ring, &attr, &sums[0]);

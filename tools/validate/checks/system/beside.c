@@ -236,9 +236,7 @@ static bool sample_together(u64 period, struct together *all)
 		if (fds[all->nr] < 0 || ring_map(&rings[all->nr], fds[all->nr], 16))
 			return false;
 	}
-	event_enable(fds[0]);
-	known_loop(2 * ITERATIONS);
-	event_disable(fds[0]);
+	event_run_loop(fds[0], 2 * ITERATIONS);
 	for (i = 0; i < all->nr; i++) {
 		struct ring_sum sum = { 0 };
 
@@ -286,9 +284,7 @@ static void sample_loop(u64 period, struct ring_sum *sum)
 
 	attr_sampling(&attr, period, PERF_SAMPLE_IP | PERF_SAMPLE_PERIOD);
 	fd = open_sampling(&ring, &attr, 16);
-	event_enable(fd);
-	known_loop(ITERATIONS / 2);
-	event_disable(fd);
+	event_run_loop(fd, ITERATIONS / 2);
 	memset(sum, 0, sizeof(*sum));
 	ring_drain(&ring, &attr, sum);
 	close_sampling(&ring, fd);

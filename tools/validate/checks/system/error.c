@@ -172,9 +172,7 @@ static void check_samples(int fd, bool (*agrees)(const struct perf_event_header 
 	static struct ring ring;
 
 	if (!ring_map(&ring, fd, 64)) {
-		event_enable(fd);
-		known_loop(ITERATIONS);
-		event_disable(fd);
+		event_run_loop(fd, ITERATIONS);
 		while ((header = ring_next(&ring))) {
 			nr += header->type == PERF_RECORD_SAMPLE;
 			good += header->type == PERF_RECORD_SAMPLE && agrees(header);

@@ -40,9 +40,7 @@ static int add_cycles(int leader)
 	fd = pmu.has & NEED_CYCLES ? event_open(&attr, 0, -1, leader, 0) : -1;
 	if (fd < 0)
 		return fd;
-	event_enable(leader);
-	known_loop(1000);
-	event_disable(leader);
+	event_run_loop(leader, 1000);
 	if (event_read_times(fd, &times) && times.running == times.enabled)
 		return fd;
 	close(fd);

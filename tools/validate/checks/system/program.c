@@ -199,9 +199,7 @@ static void read_at_overflow(void)
 	for (i = 0; i < 20; i++) {
 		unsigned int samples = 0;
 
-		event_enable(fd);
-		known_loop(ITERATIONS / 10);
-		event_disable(fd);
+		event_run_loop(fd, ITERATIONS / 10);
 		while (ring_next_sample(&ring, &attr, &sample))
 			samples++;
 		nr += samples;

@@ -93,9 +93,7 @@ static void expect_each_cpu_counts(void)
 		fd = open_racing(pid, cpus[i / 2], STOPPED | KIND(i));
 		if (fd < 0)
 			continue;
-		event_enable(fd);
-		known_loop(ITERATIONS / 10);
-		event_disable(fd);
+		event_run_loop(fd, ITERATIONS / 10);
 		event_read_times(fd, &times);
 		expect_range("counts of a CPU afterwards", least_of(LOOP / 10, KIND(i)),
 			     1000 * LOOP, times.count);

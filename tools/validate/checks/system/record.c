@@ -179,9 +179,7 @@ static void page_sizes(void)
 	}
 	if (!expect_true("page sizes are accepted", fd >= 0) || ring_map(&ring, fd, PAGES))
 		return;
-	event_enable(fd);
-	known_loop(ITERATIONS);
-	event_disable(fd);
+	event_run_loop(fd, ITERATIONS);
 	while ((header = ring_next(&ring))) {
 		const u64 *at = (const u64 *)(header + 1);
 
