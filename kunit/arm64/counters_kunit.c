@@ -216,17 +216,14 @@ static void pmuv3_pairs(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, fixture_add(event, PERF_EF_START), 0);
 	KUNIT_EXPECT_EQ(test, event->hw.idx, 1);
 	KUNIT_EXPECT_EQ(test, b->cpuc->used, 0x3);
-	fixture_run(b, TESTBED_INSTRUCTIONS, 12345678901ULL);
-	KUNIT_EXPECT_EQ(test, fixture_read(event), 12345678901ULL);
-	fixture_run(b, TESTBED_INSTRUCTIONS, 1ULL << 40);
-	KUNIT_EXPECT_EQ(test, fixture_read(event), (1ULL << 40) + 12345678901ULL);
+	RUN_EXPECT_COUNT(b, TESTBED_INSTRUCTIONS, 12345678901ULL, event, 12345678901ULL);
+	RUN_EXPECT_COUNT(b, TESTBED_INSTRUCTIONS, 1ULL << 40, event, (1ULL << 40) + 12345678901ULL);
 
 	/* The next event gets the next pair; the CPU has three. */
 	KUNIT_ASSERT_EQ(test, fixture_open(b, &attr, &other), 0);
 	KUNIT_EXPECT_EQ(test, fixture_add(other, PERF_EF_START), 0);
 	KUNIT_EXPECT_EQ(test, other->hw.idx, 3);
-	fixture_run(b, TESTBED_INSTRUCTIONS, 100);
-	KUNIT_EXPECT_EQ(test, fixture_read(other), 100);
+	RUN_EXPECT_COUNT(b, TESTBED_INSTRUCTIONS, 100, other, 100);
 	fixture_remove(other);
 	fixture_remove(event);
 
@@ -234,10 +231,8 @@ static void pmuv3_pairs(struct kunit *test)
 	attr.sample_period = 3ULL << 32;
 	KUNIT_ASSERT_EQ(test, fixture_open(b, &attr, &event), 0);
 	KUNIT_EXPECT_EQ(test, fixture_add(event, PERF_EF_START), 0);
-	fixture_run(b, TESTBED_INSTRUCTIONS, attr.sample_period - 1);
-	KUNIT_EXPECT_EQ(test, b->nr_samples, 0);
-	fixture_run(b, TESTBED_INSTRUCTIONS, 1);
-	KUNIT_EXPECT_EQ(test, b->nr_samples, 1);
+	RUN_EXPECT_SAMPLES(b, TESTBED_INSTRUCTIONS, attr.sample_period - 1, 0);
+	RUN_EXPECT_SAMPLES(b, TESTBED_INSTRUCTIONS, 1, 1);
 	KUNIT_EXPECT_EQ(test, fixture_read(event), attr.sample_period);
 }
 
@@ -421,8 +416,7 @@ static void pmuv3_irq_of_other_cpu(struct kunit *test)
 
 	KUNIT_EXPECT_EQ(test, fixture_add(event, PERF_EF_START), 0);
 	pmuv3_model_irq_cpu = cpu;
-	fixture_run(b, TESTBED_INSTRUCTIONS, 3000);
-	KUNIT_EXPECT_EQ(test, b->nr_samples, 3);
+	RUN_EXPECT_SAMPLES(b, TESTBED_INSTRUCTIONS, 3000, 3);
 	KUNIT_EXPECT_EQ(test, fixture_read(event), 3000);
 	KUNIT_EXPECT_MEMEQ(test, per_cpu_ptr(b->pmu->cpu, cpu), before, sizeof(*before));
 }

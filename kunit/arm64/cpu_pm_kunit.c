@@ -77,20 +77,16 @@ static void idle_lost(struct kunit *test)
 	struct perf_event *cycles = started(b, PERF_COUNT_HW_CPU_CYCLES, 0);
 
 	fixture_run(b, TESTBED_INSTRUCTIONS, 300);
-	fixture_run(b, TESTBED_CYCLES, 500);
-	KUNIT_EXPECT_EQ(test, fixture_read(counting), 300);
+	RUN_EXPECT_COUNT(b, TESTBED_CYCLES, 500, counting, 300);
 	KUNIT_EXPECT_EQ(test, fixture_read(sampling), 300);
 	KUNIT_EXPECT_EQ(test, fixture_read(cycles), 500);
 	fixture_run(b, TESTBED_INSTRUCTIONS, 50);
 	be_idle(b, true);
 	KUNIT_EXPECT_EQ(test, fixture_read(counting), 300);
 	KUNIT_EXPECT_EQ(test, fixture_read(cycles), 500);
-	fixture_run(b, TESTBED_INSTRUCTIONS, 699);
-	KUNIT_EXPECT_EQ(test, b->nr_samples, 0);
-	fixture_run(b, TESTBED_INSTRUCTIONS, 1);
-	KUNIT_EXPECT_EQ(test, b->nr_samples, 1);
-	fixture_run(b, TESTBED_CYCLES, 7);
-	KUNIT_EXPECT_EQ(test, fixture_read(counting), 1000);
+	RUN_EXPECT_SAMPLES(b, TESTBED_INSTRUCTIONS, 699, 0);
+	RUN_EXPECT_SAMPLES(b, TESTBED_INSTRUCTIONS, 1, 1);
+	RUN_EXPECT_COUNT(b, TESTBED_CYCLES, 7, counting, 1000);
 	KUNIT_EXPECT_EQ(test, fixture_read(cycles), 507);
 	done_with(cycles);
 	done_with(sampling);
@@ -106,8 +102,7 @@ static void idle_lost_without_events(struct kunit *test)
 	fixture_del(event);
 	be_idle(b, true);
 	KUNIT_EXPECT_EQ(test, fixture_add(event, PERF_EF_START), 0);
-	fixture_run(b, TESTBED_INSTRUCTIONS, 250);
-	KUNIT_EXPECT_EQ(test, fixture_read(event), 250);
+	RUN_EXPECT_COUNT(b, TESTBED_INSTRUCTIONS, 250, event, 250);
 	KUNIT_EXPECT_EQ(test, b->nr_samples, 2);
 	done_with(event);
 }
@@ -123,8 +118,7 @@ static void idle_lost_while_stopped(struct kunit *test)
 	be_idle(b, true);
 	fixture_run(b, TESTBED_INSTRUCTIONS, 55);
 	fixture_start_event(event, 0);
-	fixture_run(b, TESTBED_INSTRUCTIONS, 4);
-	KUNIT_EXPECT_EQ(test, fixture_read(event), 34);
+	RUN_EXPECT_COUNT(b, TESTBED_INSTRUCTIONS, 4, event, 34);
 	done_with(event);
 }
 
@@ -146,8 +140,7 @@ static void lose_interrupts(struct kunit *test, bool in_idle)
 		pmuv3_model_idle(1);
 	pmuv3_model_idle(PWR_EVENT_EXIT);
 	KUNIT_EXPECT_EQ(test, fixture_read(counting), 300);
-	fixture_run(b, TESTBED_INSTRUCTIONS, 700);
-	KUNIT_EXPECT_EQ(test, b->nr_samples, 1);
+	RUN_EXPECT_SAMPLES(b, TESTBED_INSTRUCTIONS, 700, 1);
 	KUNIT_EXPECT_EQ(test, fixture_read(counting), 1000);
 	KUNIT_EXPECT_EQ(test, fixture_read(sampling), 1000);
 	done_with(sampling);
@@ -177,8 +170,7 @@ static void idle_after_an_agent_of_all(struct kunit *test)
 	pmuv3_write_pmcr(0);
 	be_idle(b, false);
 	KUNIT_EXPECT_EQ(test, fixture_read(event), 300);
-	fixture_run(b, TESTBED_INSTRUCTIONS, 7);
-	KUNIT_EXPECT_EQ(test, fixture_read(event), 307);
+	RUN_EXPECT_COUNT(b, TESTBED_INSTRUCTIONS, 7, event, 307);
 	done_with(event);
 }
 

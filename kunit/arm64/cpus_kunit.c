@@ -265,8 +265,7 @@ static void pmuv3_wrap_without_interrupt(struct kunit *test)
 	b->pmu->backend->reset(b->cpuc);
 	KUNIT_ASSERT_EQ(test, fixture_open(b, &attr, &event), 0);
 	KUNIT_EXPECT_EQ(test, fixture_add(event, PERF_EF_START), 0);
-	fixture_run(b, TESTBED_INSTRUCTIONS, 3ULL << 32);
-	KUNIT_EXPECT_EQ(test, fixture_read(event), 3ULL << 32);
+	RUN_EXPECT_COUNT(b, TESTBED_INSTRUCTIONS, 3ULL << 32, event, 3ULL << 32);
 }
 
 /* With sampling=0, the self-test expects no interrupt, and no interrupt is enabled. */

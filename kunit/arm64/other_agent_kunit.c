@@ -205,8 +205,7 @@ static void agent_enables_a_stopped_one(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, fixture_add(event, 0), 0);
 	fixture_run(b, TESTBED_INSTRUCTIONS, 50);
 	fixture_start_event(event, 0);
-	fixture_run(b, TESTBED_INSTRUCTIONS, 7);
-	KUNIT_EXPECT_EQ(test, fixture_read(event), 7);
+	RUN_EXPECT_COUNT(b, TESTBED_INSTRUCTIONS, 7, event, 7);
 }
 
 /*
@@ -244,8 +243,7 @@ static void agent_costs_nothing_in_between(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, model_accesses("PMINTENSET"), 0);
 	KUNIT_EXPECT_EQ(test, model_accesses("PMUSERENR"), 0);
 	local_irq_restore(irqs);
-	fixture_run(b, TESTBED_BRANCHES, 7);
-	KUNIT_EXPECT_EQ(test, fixture_read(event), 7);
+	RUN_EXPECT_COUNT(b, TESTBED_BRANCHES, 7, event, 7);
 }
 
 /* Events are added at once: registers that they share are written once. */

@@ -158,8 +158,7 @@ static void branch_accesses_of_others(struct kunit *test)
 	branch_add(other);
 	x86_model_branch(USER, USER_TO, X86_MODEL_COND, 0);
 	model_forget();
-	fixture_run(b, TESTBED_BRANCHES, 100);
-	KUNIT_EXPECT_EQ(test, b->nr_samples, 1);
+	RUN_EXPECT_SAMPLES(b, TESTBED_BRANCHES, 100, 1);
 	KUNIT_EXPECT_EQ(test, from_accesses(), 0);
 	fixture_del(other);
 	branch_end(event);

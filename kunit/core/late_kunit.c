@@ -51,8 +51,7 @@ static void move_stopped(struct kunit *test,
 				BIT_ULL(corepmu_first_choice(corepmu_hw_counters(&mover->hw))));
 	KUNIT_ASSERT_EQ(test, fixture_add(mover, PERF_EF_START), 0);
 	b->testbed->ops->hold(true);
-	fixture_run(b, TESTBED_CYCLES, 1010);
-	KUNIT_EXPECT_EQ(test, b->nr_samples, 0);
+	RUN_EXPECT_SAMPLES(b, TESTBED_CYCLES, 1010, 0);
 	b->on_sample = stop;
 	KUNIT_EXPECT_EQ(test, fixture_add(first, PERF_EF_START), 0);
 	b->on_sample = NULL;
@@ -61,14 +60,11 @@ static void move_stopped(struct kunit *test,
 	KUNIT_EXPECT_NE(test, mover->hw.idx, first->hw.idx);
 	KUNIT_EXPECT_EQ(test, b->nr_samples, 1);
 	KUNIT_EXPECT_TRUE(test, mover->hw.state & PERF_HES_STOPPED);
-	fixture_run(b, TESTBED_CYCLES, 500);
-	KUNIT_EXPECT_EQ(test, fixture_read(mover), 1010);
+	RUN_EXPECT_COUNT(b, TESTBED_CYCLES, 500, mover, 1010);
 
 	start_again(mover);
-	fixture_run(b, TESTBED_CYCLES, 989);
-	KUNIT_EXPECT_EQ(test, b->nr_samples, 1);
-	fixture_run(b, TESTBED_CYCLES, 1);
-	KUNIT_EXPECT_EQ(test, b->nr_samples, 2);
+	RUN_EXPECT_SAMPLES(b, TESTBED_CYCLES, 989, 1);
+	RUN_EXPECT_SAMPLES(b, TESTBED_CYCLES, 1, 2);
 	KUNIT_EXPECT_EQ(test, fixture_read(mover), 2000);
 	KUNIT_EXPECT_EQ(test, fixture_read(first), 1490);
 }
@@ -106,11 +102,9 @@ static void power_up_stopped(struct kunit *test,
 
 	KUNIT_EXPECT_EQ(test, b->nr_samples, 1);
 	KUNIT_EXPECT_TRUE(test, event->hw.state & PERF_HES_STOPPED);
-	fixture_run(b, TESTBED_CYCLES, 500);
-	KUNIT_EXPECT_EQ(test, fixture_read(event), 1010);
+	RUN_EXPECT_COUNT(b, TESTBED_CYCLES, 500, event, 1010);
 	start_again(event);
-	fixture_run(b, TESTBED_CYCLES, 990);
-	KUNIT_EXPECT_EQ(test, b->nr_samples, 2);
+	RUN_EXPECT_SAMPLES(b, TESTBED_CYCLES, 990, 2);
 	KUNIT_EXPECT_EQ(test, fixture_read(event), 2000);
 }
 
@@ -143,12 +137,10 @@ static void late_tick_at_limit(struct kunit *test)
 	fixture_start_event(event, PERF_EF_RELOAD);
 	KUNIT_EXPECT_EQ(test, b->nr_samples, 1);
 	KUNIT_EXPECT_TRUE(test, event->hw.state & PERF_HES_STOPPED);
-	fixture_run(b, TESTBED_CYCLES, 500);
-	KUNIT_EXPECT_EQ(test, fixture_read(event), 1010);
+	RUN_EXPECT_COUNT(b, TESTBED_CYCLES, 500, event, 1010);
 
 	start_again(event);
-	fixture_run(b, TESTBED_CYCLES, 990);
-	KUNIT_EXPECT_EQ(test, b->nr_samples, 2);
+	RUN_EXPECT_SAMPLES(b, TESTBED_CYCLES, 990, 2);
 	KUNIT_EXPECT_EQ(test, fixture_read(event), 2000);
 }
 
@@ -197,11 +189,9 @@ static void late_throttles_group(struct kunit *test)
 	fixture_run(b, TESTBED_CYCLES, 500);
 	for (i = 0; i < ARRAY_SIZE(event); i++)
 		start_again(event[i]);
-	fixture_run(b, TESTBED_CYCLES, 999);
-	KUNIT_EXPECT_EQ(test, b->nr_samples, 3);
+	RUN_EXPECT_SAMPLES(b, TESTBED_CYCLES, 999, 3);
 	/* The postponed samples came with the 1001st count. */
-	fixture_run(b, TESTBED_CYCLES, 2);
-	KUNIT_EXPECT_EQ(test, b->nr_samples, 6);
+	RUN_EXPECT_SAMPLES(b, TESTBED_CYCLES, 2, 6);
 	for (i = 0; i < ARRAY_SIZE(event); i++)
 		KUNIT_EXPECT_EQ_MSG(test, fixture_read(event[i]), 2001, "event %u", i);
 }
@@ -216,15 +206,12 @@ static void late_stops_throttled(struct kunit *test)
 	struct perf_event *event = fixture_sampling(b, PERF_COUNT_HW_CPU_CYCLES, 1000);
 
 	throttle(b, event);
-	fixture_run(b, TESTBED_CYCLES, 1000);
-	KUNIT_EXPECT_EQ(test, b->nr_samples, 1);
+	RUN_EXPECT_SAMPLES(b, TESTBED_CYCLES, 1000, 1);
 	KUNIT_EXPECT_EQ(test, event->hw.interrupts, U64_MAX);
 	KUNIT_EXPECT_TRUE(test, event->hw.state & PERF_HES_STOPPED);
-	fixture_run(b, TESTBED_CYCLES, 500);
-	KUNIT_EXPECT_EQ(test, fixture_read(event), 1000);
+	RUN_EXPECT_COUNT(b, TESTBED_CYCLES, 500, event, 1000);
 	start_again(event);
-	fixture_run(b, TESTBED_CYCLES, 1000);
-	KUNIT_EXPECT_EQ(test, b->nr_samples, 2);
+	RUN_EXPECT_SAMPLES(b, TESTBED_CYCLES, 1000, 2);
 	KUNIT_EXPECT_EQ(test, fixture_read(event), 2000);
 }
 

@@ -29,12 +29,9 @@ static void overflow_periods(struct kunit *test)
 	struct fixture *b = test->priv;
 	struct perf_event *event = fixture_sampling(b, PERF_COUNT_HW_CPU_CYCLES, 1000);
 
-	fixture_run(b, TESTBED_CYCLES, 999);
-	KUNIT_EXPECT_EQ(test, b->nr_samples, 0);
-	fixture_run(b, TESTBED_CYCLES, 1);
-	KUNIT_EXPECT_EQ(test, b->nr_samples, 1);
-	fixture_run(b, TESTBED_CYCLES, 9999);
-	KUNIT_EXPECT_EQ(test, b->nr_samples, 10);
+	RUN_EXPECT_SAMPLES(b, TESTBED_CYCLES, 999, 0);
+	RUN_EXPECT_SAMPLES(b, TESTBED_CYCLES, 1, 1);
+	RUN_EXPECT_SAMPLES(b, TESTBED_CYCLES, 9999, 10);
 	for (unsigned int i = 0; i < 10; i++) {
 		KUNIT_EXPECT_EQ(test, b->sample[i], 1000);
 		KUNIT_EXPECT_TRUE(test, b->sample_user[i]);
@@ -69,12 +66,9 @@ static void overflow_long_periods(struct kunit *test)
 			continue;
 		}
 		late = late_by(b, event, periods[i]);
-		fixture_run(b, TESTBED_INSTRUCTIONS, periods[i] - 1 + late);
-		KUNIT_EXPECT_EQ(test, b->nr_samples, 0);
-		fixture_run(b, TESTBED_INSTRUCTIONS, 1);
-		KUNIT_EXPECT_EQ(test, b->nr_samples, 1);
-		fixture_run(b, TESTBED_INSTRUCTIONS, periods[i] - late);
-		KUNIT_EXPECT_EQ(test, b->nr_samples, 2);
+		RUN_EXPECT_SAMPLES(b, TESTBED_INSTRUCTIONS, periods[i] - 1 + late, 0);
+		RUN_EXPECT_SAMPLES(b, TESTBED_INSTRUCTIONS, 1, 1);
+		RUN_EXPECT_SAMPLES(b, TESTBED_INSTRUCTIONS, periods[i] - late, 2);
 		KUNIT_EXPECT_EQ(test, fixture_read(event), 2 * periods[i]);
 		fixture_remove(event);
 	}
@@ -92,10 +86,8 @@ static void overflow_several(struct kunit *test)
 	if (room)
 		third = fixture_sampling(b, PERF_COUNT_HW_CPU_CYCLES, 300);
 	/* All events start at 0. */
-	fixture_run(b, TESTBED_CYCLES, 100);
-	KUNIT_EXPECT_EQ(test, b->nr_samples, 2);
-	fixture_run(b, TESTBED_CYCLES, 200);
-	KUNIT_EXPECT_EQ(test, b->nr_samples, room ? 7 : 6);
+	RUN_EXPECT_SAMPLES(b, TESTBED_CYCLES, 100, 2);
+	RUN_EXPECT_SAMPLES(b, TESTBED_CYCLES, 200, room ? 7 : 6);
 
 	KUNIT_EXPECT_EQ(test, fixture_read(first), 300);
 	KUNIT_EXPECT_EQ(test, fixture_read(second), 300);
@@ -115,15 +107,12 @@ static void overflow_late_keeps_periods(struct kunit *test)
 
 	for (unsigned int i = 0; i < 10; i++) {
 		b->testbed->ops->hold(true);
-		fixture_run(b, TESTBED_CYCLES, 1000 + 37);
-		KUNIT_EXPECT_EQ(test, b->nr_samples, i);
+		RUN_EXPECT_SAMPLES(b, TESTBED_CYCLES, 1000 + 37, i);
 		b->testbed->ops->hold(false);
 		KUNIT_EXPECT_EQ(test, b->nr_samples, i + 1);
 		/* Up to one event before the end of the next period */
-		fixture_run(b, TESTBED_CYCLES, 1000 - 37 - 1);
-		KUNIT_EXPECT_EQ(test, b->nr_samples, i + 1);
-		fixture_run(b, TESTBED_CYCLES, 1);
-		KUNIT_EXPECT_EQ(test, b->nr_samples, i + 2);
+		RUN_EXPECT_SAMPLES(b, TESTBED_CYCLES, 1000 - 37 - 1, i + 1);
+		RUN_EXPECT_SAMPLES(b, TESTBED_CYCLES, 1, i + 2);
 		b->nr_samples--;
 	}
 	KUNIT_EXPECT_EQ(test, fixture_read(event), 20000);
@@ -212,10 +201,8 @@ static void overflow_spurious(struct kunit *test)
 	b->testbed->ops->spurious();
 	b->unknown_expected++;
 	KUNIT_EXPECT_EQ(test, b->nr_samples, 0);
-	fixture_run(b, TESTBED_CYCLES, 499);
-	KUNIT_EXPECT_EQ(test, b->nr_samples, 0);
-	fixture_run(b, TESTBED_CYCLES, 1);
-	KUNIT_EXPECT_EQ(test, b->nr_samples, 1);
+	RUN_EXPECT_SAMPLES(b, TESTBED_CYCLES, 499, 0);
+	RUN_EXPECT_SAMPLES(b, TESTBED_CYCLES, 1, 1);
 	KUNIT_EXPECT_EQ(test, fixture_read(event), 1000);
 }
 
@@ -243,8 +230,7 @@ static void overflow_stop_without_trace(struct kunit *test)
 
 	trace->state = PERF_EVENT_STATE_ACTIVE;
 	fixture_start_event(event, PERF_EF_RELOAD);
-	fixture_run(b, TESTBED_CYCLES, b->pmu->min_left);
-	KUNIT_EXPECT_EQ(test, b->nr_samples, 1);
+	RUN_EXPECT_SAMPLES(b, TESTBED_CYCLES, b->pmu->min_left, 1);
 	KUNIT_EXPECT_EQ(test, fixture_read(event), 1010 + b->pmu->min_left);
 	event->aux_event = NULL;
 }
@@ -272,10 +258,8 @@ static void overflow_during_stop(struct kunit *test)
 	KUNIT_EXPECT_LE(test, b->unknown_expected - unknown, 1);
 
 	fixture_start_event(event, PERF_EF_RELOAD);
-	fixture_run(b, TESTBED_CYCLES, 989);
-	KUNIT_EXPECT_EQ(test, b->nr_samples, 1);
-	fixture_run(b, TESTBED_CYCLES, 1);
-	KUNIT_EXPECT_EQ(test, b->nr_samples, 2);
+	RUN_EXPECT_SAMPLES(b, TESTBED_CYCLES, 989, 1);
+	RUN_EXPECT_SAMPLES(b, TESTBED_CYCLES, 1, 2);
 	KUNIT_EXPECT_EQ(test, fixture_read(event), 2000);
 
 	/* The same with del() instead of stop() */
@@ -304,10 +288,8 @@ static void overflow_of_previous_event(struct kunit *test)
 	b->testbed->ops->hold(false);
 	b->unknown_expected = b->testbed->ops->unknown();
 	KUNIT_EXPECT_EQ(test, b->nr_samples, 0);
-	fixture_run(b, TESTBED_CYCLES, 499);
-	KUNIT_EXPECT_EQ(test, b->nr_samples, 0);
-	fixture_run(b, TESTBED_CYCLES, 1);
-	KUNIT_EXPECT_EQ(test, b->nr_samples, 1);
+	RUN_EXPECT_SAMPLES(b, TESTBED_CYCLES, 499, 0);
+	RUN_EXPECT_SAMPLES(b, TESTBED_CYCLES, 1, 1);
 	KUNIT_EXPECT_EQ(test, fixture_read(next), 500);
 }
 
@@ -323,15 +305,13 @@ static void overflow_stops(struct kunit *test)
 	struct perf_event *event = fixture_sampling(b, PERF_COUNT_HW_CPU_CYCLES, 1000);
 
 	b->on_sample = stop_event;
-	fixture_run(b, TESTBED_CYCLES, 1500);
-	KUNIT_EXPECT_EQ(test, b->nr_samples, 1);
+	RUN_EXPECT_SAMPLES(b, TESTBED_CYCLES, 1500, 1);
 	KUNIT_EXPECT_TRUE(test, event->hw.state & PERF_HES_STOPPED);
 	KUNIT_EXPECT_EQ(test, b->cpuc->active, 0);
 	KUNIT_EXPECT_EQ(test, fixture_read(event), 1000);
 	b->on_sample = NULL;
 	fixture_start_event(event, 0);
-	fixture_run(b, TESTBED_CYCLES, 1000);
-	KUNIT_EXPECT_EQ(test, b->nr_samples, 2);
+	RUN_EXPECT_SAMPLES(b, TESTBED_CYCLES, 1000, 2);
 	KUNIT_EXPECT_EQ(test, fixture_read(event), 2000);
 }
 
@@ -354,15 +334,13 @@ static void overflow_throttle(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, event->hw.state & PERF_HES_STOPPED);
 	KUNIT_EXPECT_EQ(test, event->hw.interrupts, ~0ULL);
 	count = local64_read(&event->count);
-	fixture_run(b, TESTBED_CYCLES, 1000);
-	KUNIT_EXPECT_EQ(test, fixture_read(event), count);
+	RUN_EXPECT_COUNT(b, TESTBED_CYCLES, 1000, event, count);
 
 	/* As perf_adjust_freq_unthr_context() at the next tick */
 	event->hw.interrupts = 0;
 	event->pmu->start(event, 0);
 	local_irq_restore(flags);
-	fixture_run(b, TESTBED_CYCLES, 100);
-	KUNIT_EXPECT_EQ(test, fixture_read(event), count + 100);
+	RUN_EXPECT_COUNT(b, TESTBED_CYCLES, 100, event, count + 100);
 }
 
 static struct perf_event *sampled_first;
@@ -403,10 +381,8 @@ static void overflow_throttles_group(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, sampled_first->hw.state & PERF_HES_STOPPED);
 
 	fixture_start_event(other, 0);
-	fixture_run(b, TESTBED_CYCLES, 999);
-	KUNIT_EXPECT_EQ(test, b->nr_samples, 2);
-	fixture_run(b, TESTBED_CYCLES, 1);
-	KUNIT_EXPECT_EQ(test, b->nr_samples, 4);
+	RUN_EXPECT_SAMPLES(b, TESTBED_CYCLES, 999, 2);
+	RUN_EXPECT_SAMPLES(b, TESTBED_CYCLES, 1, 4);
 	KUNIT_EXPECT_EQ(test, fixture_read(first), 2000);
 	KUNIT_EXPECT_EQ(test, fixture_read(second), 2000);
 }
@@ -519,10 +495,8 @@ static void overflow_counting(struct kunit *test)
 	corepmu_start_near_wrap = 1000;
 	event = fixture_sampling(b, PERF_COUNT_HW_BRANCH_INSTRUCTIONS, 0);
 	beyond = b->pmu->width[event->hw.idx] == 64 ? 1ULL << 33 : 5000;
-	fixture_run(b, TESTBED_BRANCHES, 900);
-	KUNIT_EXPECT_EQ(test, fixture_read(event), 900);
-	fixture_run(b, TESTBED_BRANCHES, beyond);
-	KUNIT_EXPECT_EQ(test, fixture_read(event), 900 + beyond);
+	RUN_EXPECT_COUNT(b, TESTBED_BRANCHES, 900, event, 900);
+	RUN_EXPECT_COUNT(b, TESTBED_BRANCHES, beyond, event, 900 + beyond);
 	KUNIT_EXPECT_EQ(test, b->nr_samples, 0);
 }
 

@@ -24,15 +24,13 @@ static void pmu_counts(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, event->hw.state, 0);
 	KUNIT_EXPECT_GE(test, event->hw.idx, 0);
 	fixture_run(b, TESTBED_INSTRUCTIONS, 1000);
-	fixture_run(b, TESTBED_CYCLES, 77);
-	KUNIT_EXPECT_EQ(test, fixture_read(event), 1000);
+	RUN_EXPECT_COUNT(b, TESTBED_CYCLES, 77, event, 1000);
 	KUNIT_EXPECT_EQ(test, fixture_read(event), 1000);
 
 	fixture_stop_event(event, PERF_EF_UPDATE);
 	KUNIT_EXPECT_EQ(test, event->hw.state, PERF_HES_STOPPED | PERF_HES_UPTODATE);
 	KUNIT_EXPECT_EQ(test, local64_read(&event->count), 1000);
-	fixture_run(b, TESTBED_INSTRUCTIONS, 1000);
-	KUNIT_EXPECT_EQ(test, fixture_read(event), 1000);
+	RUN_EXPECT_COUNT(b, TESTBED_INSTRUCTIONS, 1000, event, 1000);
 
 	fixture_start_event(event, PERF_EF_RELOAD);
 	fixture_run(b, TESTBED_INSTRUCTIONS, 234);
@@ -195,10 +193,8 @@ static void pmu_idempotent(struct kunit *test)
 	fixture_stop_event(event, PERF_EF_UPDATE);
 	fixture_run(b, TESTBED_CYCLES, 300);
 	fixture_start_event(event, PERF_EF_RELOAD);
-	fixture_run(b, TESTBED_CYCLES, 399);
-	KUNIT_EXPECT_EQ(test, b->nr_samples, 0);
-	fixture_run(b, TESTBED_CYCLES, 1);
-	KUNIT_EXPECT_EQ(test, b->nr_samples, 1);
+	RUN_EXPECT_SAMPLES(b, TESTBED_CYCLES, 399, 0);
+	RUN_EXPECT_SAMPLES(b, TESTBED_CYCLES, 1, 1);
 	fixture_del(event);
 	KUNIT_EXPECT_EQ(test, local64_read(&event->count), 1000);
 }
@@ -278,12 +274,10 @@ static void pmu_moves(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, fixture_add(last, PERF_EF_START), 0);
 	KUNIT_EXPECT_FALSE(test, others & BIT_ULL(first->hw.idx));
 	fixture_run(b, TESTBED_CYCLES, 1000);
-	fixture_run(b, TESTBED_BRANCHES, 50);
-	KUNIT_EXPECT_EQ(test, fixture_read(first), 2234);
+	RUN_EXPECT_COUNT(b, TESTBED_BRANCHES, 50, first, 2234);
 	KUNIT_EXPECT_EQ(test, fixture_read(last), 50);
 	KUNIT_EXPECT_EQ(test, b->nr_samples, 0);
-	fixture_run(b, TESTBED_CYCLES, 5000 - 2234);
-	KUNIT_EXPECT_EQ(test, b->nr_samples, 1);
+	RUN_EXPECT_SAMPLES(b, TESTBED_CYCLES, 5000 - 2234, 1);
 
 	for (i = 0; i < nr; i++) {
 		KUNIT_EXPECT_EQ(test, fixture_read(event[i]), 50);
@@ -311,11 +305,9 @@ static void pmu_moves_stopped(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, fixture_add(first, PERF_EF_START), 0);
 	KUNIT_EXPECT_NE(test, mover->hw.idx, first->hw.idx);
 	KUNIT_EXPECT_TRUE(test, mover->hw.state & PERF_HES_STOPPED);
-	fixture_run(b, TESTBED_CYCLES, 10);
-	KUNIT_EXPECT_EQ(test, fixture_read(mover), 10);
+	RUN_EXPECT_COUNT(b, TESTBED_CYCLES, 10, mover, 10);
 	fixture_start_event(mover, PERF_EF_RELOAD);
-	fixture_run(b, TESTBED_CYCLES, 10);
-	KUNIT_EXPECT_EQ(test, fixture_read(mover), 20);
+	RUN_EXPECT_COUNT(b, TESTBED_CYCLES, 10, mover, 20);
 	KUNIT_EXPECT_EQ(test, fixture_read(first), 20);
 
 	/* Two events that need the same counter do not both fit. */
@@ -554,8 +546,7 @@ static void pmu_running(struct kunit *test)
 	local_irq_save(flags);
 	pmu->start(event, 0);
 	local_irq_restore(flags);
-	fixture_run(b, TESTBED_CYCLES, 10);
-	KUNIT_EXPECT_EQ(test, fixture_read(event), 20);
+	RUN_EXPECT_COUNT(b, TESTBED_CYCLES, 10, event, 20);
 }
 
 static const void *cycle_counter_gen_params(const void *prev, char *desc)

@@ -249,8 +249,7 @@ static void rdpmc_allowed(struct kunit *test)
 	WRITE_ONCE(corepmu_rdpmc_allowed, false);
 	corepmu_rdpmc_refresh();
 	KUNIT_EXPECT_EQ(test, page->index, 0);
-	fixture_run(b, TESTBED_INSTRUCTIONS, 1000);
-	KUNIT_EXPECT_EQ(test, fixture_read(event), 2000);
+	RUN_EXPECT_COUNT(b, TESTBED_INSTRUCTIONS, 1000, event, 2000);
 
 	WRITE_ONCE(corepmu_rdpmc_allowed, true);
 	corepmu_rdpmc_refresh();

@@ -344,10 +344,8 @@ static void perf_core_events(struct kunit *test)
 
 	/* PERF_EVENT_IOC_PERIOD drops the rest of the old period. */
 	KUNIT_EXPECT_EQ(test, perf_event_period(sampling, 400000), 0);
-	fixture_run(b, TESTBED_CYCLES, 399999);
-	KUNIT_EXPECT_EQ(test, b->nr_samples, 2);
-	fixture_run(b, TESTBED_CYCLES, 1);
-	KUNIT_EXPECT_EQ(test, b->nr_samples, 3);
+	RUN_EXPECT_SAMPLES(b, TESTBED_CYCLES, 399999, 2);
+	RUN_EXPECT_SAMPLES(b, TESTBED_CYCLES, 1, 3);
 
 	perf_event_release_kernel(counting);
 	perf_event_release_kernel(sampling);
@@ -417,10 +415,8 @@ static void perf_core_power(struct kunit *test)
 	nb->notifier_call(nb, CPU_PM_EXIT, NULL);
 	local_irq_restore(flags);
 
-	fixture_run(b, TESTBED_INSTRUCTIONS, 699999);
-	KUNIT_EXPECT_EQ(test, b->nr_samples, 0);
-	fixture_run(b, TESTBED_INSTRUCTIONS, 1);
-	KUNIT_EXPECT_EQ(test, b->nr_samples, 1);
+	RUN_EXPECT_SAMPLES(b, TESTBED_INSTRUCTIONS, 699999, 0);
+	RUN_EXPECT_SAMPLES(b, TESTBED_INSTRUCTIONS, 1, 1);
 
 	/* The power-down fails. */
 	local_irq_save(flags);

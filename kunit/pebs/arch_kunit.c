@@ -51,8 +51,7 @@ static void arch_registers(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, fixture_add(event, PERF_EF_START), 0);
 	KUNIT_EXPECT_EQ(test, pebs_model()->pebs_cfg_c[plain->hw.idx], 0);
 	fixture_forget(b);
-	fixture_run(b, TESTBED_INSTRUCTIONS, 100);
-	KUNIT_EXPECT_EQ(test, b->nr_samples, 2);
+	RUN_EXPECT_SAMPLES(b, TESTBED_INSTRUCTIONS, 100, 2);
 }
 
 /* A reset clears the register of each counter; a start that changes none writes none. */

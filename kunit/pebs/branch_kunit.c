@@ -91,15 +91,13 @@ static void branches_in_the_ring(struct kunit *test)
 	branch_add(event);
 	x86_model_branch(USER, USER_TO, X86_MODEL_COND, 0);
 	x86_model_branch(USER + 0x10, USER_TO + 2, X86_MODEL_CALL, 0);
-	fixture_run(b, TESTBED_INSTRUCTIONS, RECORD_PERIOD);
-	KUNIT_EXPECT_EQ(test, b->nr_samples, 1);
+	RUN_EXPECT_SAMPLES(b, TESTBED_INSTRUCTIONS, RECORD_PERIOD, 1);
 	EXPECT_FROM(test, &branch_seen[0], USER + 0x10, USER);
 	KUNIT_EXPECT_EQ(test, branch_seen[0].hw_idx, cpu->arch_lbr ? COREPMU_BRANCH_NOWHERE :
 			(u64)this_cpu_read(x86_model_state.lbr_tos));
 	/* After a task switch without notification, a sample has no branches, and no index. */
 	b->cpuc->branches->task = NULL;
-	fixture_run(b, TESTBED_INSTRUCTIONS, RECORD_PERIOD);
-	KUNIT_EXPECT_EQ(test, b->nr_samples, 2);
+	RUN_EXPECT_SAMPLES(b, TESTBED_INSTRUCTIONS, RECORD_PERIOD, 2);
 	KUNIT_EXPECT_EQ(test, branch_seen[1].nr, 0);
 	KUNIT_EXPECT_EQ(test, branch_seen[1].hw_idx, COREPMU_BRANCH_NOWHERE);
 	/* No sample is in progress any more. */

@@ -171,8 +171,7 @@ static void counters_after_read(struct kunit *test)
 	open_group(b, &first, &second, false);
 	start_group(b);
 	b->testbed->ops->hold(true);
-	fixture_run(b, TESTBED_INSTRUCTIONS, 120);
-	KUNIT_EXPECT_EQ(test, fixture_read(member), 120);
+	RUN_EXPECT_COUNT(b, TESTBED_INSTRUCTIONS, 120, member, 120);
 	KUNIT_EXPECT_EQ(test, fixture_read(leader), 120);
 	b->testbed->ops->hold(false);
 	expect_notes(test, 1, 100);

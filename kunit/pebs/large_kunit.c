@@ -44,10 +44,8 @@ static void large_samples_later(struct kunit *test)
 	 * So the overflow comes one instruction late, and the next period is shorter.
 	 */
 	fixture_start_event(event, PERF_EF_RELOAD);
-	fixture_run(b, TESTBED_INSTRUCTIONS, 2);
-	KUNIT_EXPECT_EQ(test, b->nr_samples, 12);
-	fixture_run(b, TESTBED_INSTRUCTIONS, 99);
-	KUNIT_EXPECT_EQ(test, fixture_read(event), 1300);
+	RUN_EXPECT_SAMPLES(b, TESTBED_INSTRUCTIONS, 2, 12);
+	RUN_EXPECT_COUNT(b, TESTBED_INSTRUCTIONS, 99, event, 1300);
 	KUNIT_EXPECT_EQ(test, b->nr_samples, 13);
 
 	/*
@@ -128,8 +126,7 @@ static void large_is_one_overflow(struct kunit *test)
 	event->hw.interrupts_seq = 0;
 	event->hw.interrupts = 0;
 	before = pebs_model()->nmis;
-	fixture_run(b, TESTBED_INSTRUCTIONS, 4200 * 100);
-	KUNIT_EXPECT_EQ(test, fixture_read(event), 4200 * 100);
+	RUN_EXPECT_COUNT(b, TESTBED_INSTRUCTIONS, 4200 * 100, event, 4200 * 100);
 	KUNIT_EXPECT_EQ(test, b->nr_samples, 4200);
 	KUNIT_EXPECT_EQ(test, event->hw.interrupts, pebs_model()->nmis - before);
 

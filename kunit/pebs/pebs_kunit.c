@@ -46,8 +46,7 @@ static void precise_samples(struct kunit *test)
 		pebs_model()->skid = 30;
 		KUNIT_ASSERT_EQ(test, fixture_add(event, PERF_EF_START), 0);
 		fixture_forget(b);
-		fixture_run(b, TESTBED_INSTRUCTIONS, 1050);
-		KUNIT_EXPECT_EQ(test, b->nr_samples, 10);
+		RUN_EXPECT_SAMPLES(b, TESTBED_INSTRUCTIONS, 1050, 10);
 		KUNIT_EXPECT_EQ(test, fixture_read(event), 1050);
 		KUNIT_EXPECT_EQ(test, shown_ip, precise == 1 ? IP + PEBS_MODEL_LENGTH : IP);
 		KUNIT_EXPECT_EQ(test, !!(shown_flags & PERF_EFLAGS_EXACT), precise > 1);
@@ -93,8 +92,7 @@ static void precise_record_at_stop(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, fixture_add(event, PERF_EF_START), 0);
 	fixture_forget(b);
 	b->testbed->ops->hold(true);
-	fixture_run(b, TESTBED_INSTRUCTIONS, 120);
-	KUNIT_EXPECT_EQ(test, b->nr_samples, 0);
+	RUN_EXPECT_SAMPLES(b, TESTBED_INSTRUCTIONS, 120, 0);
 	shown_ip = 0;
 	fixture_del(event);
 	KUNIT_EXPECT_EQ(test, b->nr_samples, 1);
@@ -105,10 +103,8 @@ static void precise_record_at_stop(struct kunit *test)
 
 	/* The counts since the overflow belong to the next period. */
 	KUNIT_ASSERT_EQ(test, fixture_add(event, PERF_EF_START), 0);
-	fixture_run(b, TESTBED_INSTRUCTIONS, 79);
-	KUNIT_EXPECT_EQ(test, b->nr_samples, 1);
-	fixture_run(b, TESTBED_INSTRUCTIONS, 1);
-	KUNIT_EXPECT_EQ(test, b->nr_samples, 2);
+	RUN_EXPECT_SAMPLES(b, TESTBED_INSTRUCTIONS, 79, 1);
+	RUN_EXPECT_SAMPLES(b, TESTBED_INSTRUCTIONS, 1, 2);
 	KUNIT_EXPECT_EQ(test, fixture_read(event), 200);
 }
 
@@ -132,19 +128,16 @@ static void precise_probes_are_not_sampled(struct kunit *test)
 	fixture_forget(b);
 
 	testbed_time += 25 * NSEC_PER_USEC;
-	fixture_run(b, TESTBED_INSTRUCTIONS, probe);
-	KUNIT_EXPECT_EQ(test, b->nr_samples, 0);
+	RUN_EXPECT_SAMPLES(b, TESTBED_INSTRUCTIONS, probe, 0);
 	count = probe + local64_read(&event->hw.period_left);
 	testbed_time += 25 * NSEC_PER_USEC;
-	fixture_run(b, TESTBED_INSTRUCTIONS, count - probe);
-	KUNIT_EXPECT_EQ(test, b->nr_samples, 1);
+	RUN_EXPECT_SAMPLES(b, TESTBED_INSTRUCTIONS, count - probe, 1);
 	period = count * 20;
 	KUNIT_EXPECT_EQ(test, event->hw.sample_period, period);
 	event->hw.freq_time_stamp = testbed_time;
 
 	testbed_time += ns / 4;
-	fixture_run(b, TESTBED_INSTRUCTIONS, period);
-	KUNIT_EXPECT_EQ(test, b->nr_samples, 1);
+	RUN_EXPECT_SAMPLES(b, TESTBED_INSTRUCTIONS, period, 1);
 	KUNIT_EXPECT_EQ(test, event->hw.sample_period, 4 * period);
 
 	b->testbed->ops->hold(true);
@@ -157,8 +150,7 @@ static void precise_probes_are_not_sampled(struct kunit *test)
 	fixture_start_event(event, PERF_EF_RELOAD);
 	count += 4 * period + local64_read(&event->hw.period_left);
 	testbed_time += ns / 2;
-	fixture_run(b, TESTBED_INSTRUCTIONS, local64_read(&event->hw.period_left));
-	KUNIT_EXPECT_EQ(test, b->nr_samples, 2);
+	RUN_EXPECT_SAMPLES(b, TESTBED_INSTRUCTIONS, local64_read(&event->hw.period_left), 2);
 	KUNIT_EXPECT_EQ(test, fixture_read(event), count);
 }
 
@@ -175,8 +167,7 @@ static void precise_several(struct kunit *test)
 	plain = fixture_event(b, PERF_COUNT_HW_INSTRUCTIONS, 50);
 	KUNIT_ASSERT_EQ(test, fixture_add(plain, PERF_EF_START), 0);
 	fixture_forget(b);
-	fixture_run(b, TESTBED_INSTRUCTIONS, 200);
-	KUNIT_EXPECT_EQ(test, b->nr_samples, 2 * 2 + 4);
+	RUN_EXPECT_SAMPLES(b, TESTBED_INSTRUCTIONS, 200, 2 * 2 + 4);
 	KUNIT_EXPECT_EQ(test, fixture_read(two[0]), 200);
 	KUNIT_EXPECT_EQ(test, fixture_read(two[1]), 200);
 	KUNIT_EXPECT_EQ(test, fixture_read(plain), 200);
@@ -198,8 +189,7 @@ static void precise_two_records(struct kunit *test)
 	}
 	fixture_forget(b);
 	pebs_model()->skid = 30;
-	fixture_run(b, TESTBED_INSTRUCTIONS, 140);
-	KUNIT_EXPECT_EQ(test, b->nr_samples, 2);
+	RUN_EXPECT_SAMPLES(b, TESTBED_INSTRUCTIONS, 140, 2);
 	pebs_model()->skid = 0;
 	for (unsigned int i = 0; i < 2; i++) {
 		fixture_del(two[i]);
@@ -222,8 +212,7 @@ static void precise_without_records(struct kunit *test)
 	fixture_stop_event(event, PERF_EF_UPDATE);
 	KUNIT_EXPECT_EQ(test, b->nr_samples, 0);
 	fixture_start_event(event, PERF_EF_RELOAD);
-	fixture_run(b, TESTBED_INSTRUCTIONS, 2);
-	KUNIT_EXPECT_EQ(test, b->nr_samples, 1);
+	RUN_EXPECT_SAMPLES(b, TESTBED_INSTRUCTIONS, 2, 1);
 	KUNIT_EXPECT_EQ(test, fixture_read(event), 152);
 }
 
@@ -244,8 +233,7 @@ static void precise_stops_for_guests(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, pebs_model()->pebs_enable, 0);
 	KUNIT_EXPECT_TRUE(test, b->cpuc->running);
 	fixture_forget(b);
-	fixture_run(b, TESTBED_INSTRUCTIONS, 250);
-	KUNIT_EXPECT_EQ(test, b->nr_samples, 0);
+	RUN_EXPECT_SAMPLES(b, TESTBED_INSTRUCTIONS, 250, 0);
 	KUNIT_EXPECT_EQ(test, fixture_read(event), 250);
 
 	pebs_model_guests = true;
@@ -260,8 +248,7 @@ static void precise_stops_for_guests(struct kunit *test)
 	x86_vmx_restart_pebs(false);
 	KUNIT_EXPECT_EQ(test, !!pebs_model()->pebs_enable, has_enable);
 	/* The period that ended meanwhile ends now; the following periods are complete. */
-	fixture_run(b, TESTBED_INSTRUCTIONS, 350);
-	KUNIT_EXPECT_EQ(test, b->nr_samples, 4);
+	RUN_EXPECT_SAMPLES(b, TESTBED_INSTRUCTIONS, 350, 4);
 	KUNIT_EXPECT_EQ(test, fixture_read(event), 600);
 }
 

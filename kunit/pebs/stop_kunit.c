@@ -38,10 +38,8 @@ static void precise_stop_without_trace(struct kunit *test)
 
 	trace->state = PERF_EVENT_STATE_ACTIVE;
 	fixture_start_event(event, PERF_EF_RELOAD);
-	fixture_run(b, TESTBED_INSTRUCTIONS, 79);
-	KUNIT_EXPECT_EQ(test, b->nr_samples, 0);
-	fixture_run(b, TESTBED_INSTRUCTIONS, 1);
-	KUNIT_EXPECT_EQ(test, b->nr_samples, 1);
+	RUN_EXPECT_SAMPLES(b, TESTBED_INSTRUCTIONS, 79, 0);
+	RUN_EXPECT_SAMPLES(b, TESTBED_INSTRUCTIONS, 1, 1);
 	KUNIT_EXPECT_EQ(test, fixture_read(event), 200);
 	event->aux_event = NULL;
 }
@@ -159,10 +157,8 @@ static void precise_nmi_during_stop(struct kunit *test)
 		KUNIT_EXPECT_EQ_MSG(test, local64_read(&event->count), 100, "large %u", large);
 		KUNIT_EXPECT_EQ(test, b->nr_samples, 1);
 		fixture_start_event(event, PERF_EF_RELOAD);
-		fixture_run(b, TESTBED_INSTRUCTIONS, 99);
-		KUNIT_EXPECT_EQ(test, b->nr_samples, 1);
-		fixture_run(b, TESTBED_INSTRUCTIONS, 1);
-		KUNIT_EXPECT_EQ(test, b->nr_samples, 2);
+		RUN_EXPECT_SAMPLES(b, TESTBED_INSTRUCTIONS, 99, 1);
+		RUN_EXPECT_SAMPLES(b, TESTBED_INSTRUCTIONS, 1, 2);
 		KUNIT_EXPECT_EQ(test, fixture_read(event), 200);
 		fixture_remove(event);
 	}
@@ -244,8 +240,7 @@ static void precise_throttled_without_record(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, event->hw.state & PERF_HES_STOPPED);
 	KUNIT_EXPECT_EQ(test, local64_read(&event->count), 100);
 	fixture_start_event(event, PERF_EF_RELOAD);
-	fixture_run(b, TESTBED_INSTRUCTIONS, 2);
-	KUNIT_EXPECT_EQ(test, b->nr_samples, 2);
+	RUN_EXPECT_SAMPLES(b, TESTBED_INSTRUCTIONS, 2, 2);
 	KUNIT_EXPECT_EQ(test, fixture_read(event), 102);
 	fixture_remove(other);
 	fixture_remove(event);

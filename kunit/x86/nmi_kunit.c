@@ -22,8 +22,7 @@ static void x86_unmasks_lvtpc(struct kunit *test)
 	struct perf_event *event = fixture_event(b, PERF_COUNT_HW_CPU_CYCLES, 100);
 
 	KUNIT_EXPECT_EQ(test, fixture_add(event, PERF_EF_START), 0);
-	fixture_run(b, TESTBED_CYCLES, 1000);
-	KUNIT_EXPECT_EQ(test, b->nr_samples, 10);
+	RUN_EXPECT_SAMPLES(b, TESTBED_CYCLES, 1000, 10);
 	KUNIT_EXPECT_FALSE(test, this_cpu_read(x86_model_state.lvtpc) & APIC_LVT_MASKED);
 	fixture_remove(event);
 	b->pmu->backend->irq_disable(b->cpuc);
@@ -121,8 +120,7 @@ static void x86_leaves_others_nmi(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, b->testbed->ops->unknown(), 1);
 	b->unknown_expected = 1;
 	KUNIT_EXPECT_EQ(test, this_cpu_read(x86_model_state.global_status), 0);
-	fixture_run(b, TESTBED_INSTRUCTIONS, 250);
-	KUNIT_EXPECT_EQ(test, fixture_read(event), 250);
+	RUN_EXPECT_COUNT(b, TESTBED_INSTRUCTIONS, 250, event, 250);
 }
 
 /* Status bits that stay set do not keep the CPU in the handler. */
@@ -135,13 +133,11 @@ static void x86_sticky_status(struct kunit *test)
 	this_cpu_write(x86_model_state.sticky, BIT_ULL(3));
 	this_cpu_write(x86_model_state.global_status, BIT_ULL(3));
 	model_forget();
-	fixture_run(b, TESTBED_BRANCHES, 100);
-	KUNIT_EXPECT_EQ(test, b->nr_samples, 1);
+	RUN_EXPECT_SAMPLES(b, TESTBED_BRANCHES, 100, 1);
 	KUNIT_EXPECT_EQ(test, model_accesses("GLOBAL_STATUS"), 16);
 	this_cpu_write(x86_model_state.sticky, 0);
 	this_cpu_write(x86_model_state.global_status, 0);
-	fixture_run(b, TESTBED_BRANCHES, 100);
-	KUNIT_EXPECT_EQ(test, b->nr_samples, 2);
+	RUN_EXPECT_SAMPLES(b, TESTBED_BRANCHES, 100, 2);
 }
 
 /* Make an event overflow while a PMI of Intel PT is pending. */
@@ -295,8 +291,7 @@ static void x86_read_and_overflow(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, fixture_read(event), 2000 + read_late);
 		KUNIT_EXPECT_NULL(test, x86_model_after_rdpmc);
 		KUNIT_EXPECT_EQ(test, b->nr_samples, 2);
-		fixture_run(b, TESTBED_BRANCHES, 5);
-		KUNIT_EXPECT_EQ(test, fixture_read(event), 2005 + read_late);
+		RUN_EXPECT_COUNT(b, TESTBED_BRANCHES, 5, event, 2005 + read_late);
 		KUNIT_EXPECT_EQ(test, local64_read(&event->hw.period_left), 995 - read_late);
 		fixture_del(event);
 	}
@@ -321,8 +316,7 @@ static void x86_read_then_overflow(struct kunit *test)
 	fixture_run(b, TESTBED_BRANCHES, 107);
 	corepmu_count_overtaken(event, prev, now);
 	KUNIT_EXPECT_EQ(test, fixture_read(event), 2007);
-	fixture_run(b, TESTBED_BRANCHES, 2);
-	KUNIT_EXPECT_EQ(test, b->nr_samples, 2);
+	RUN_EXPECT_SAMPLES(b, TESTBED_BRANCHES, 2, 2);
 	KUNIT_EXPECT_EQ(test, local64_read(&hwc->period_left), 991);
 }
 
@@ -356,8 +350,7 @@ static void x86_read_then_late_nmi(struct kunit *test)
 	corepmu_use_backend(&late);
 	corepmu_count_overtaken(event, prev, now);
 	corepmu_use_backend(b->pmu->backend);
-	fixture_run(b, TESTBED_BRANCHES, 2);
-	KUNIT_EXPECT_EQ(test, fixture_read(event), 2905);
+	RUN_EXPECT_COUNT(b, TESTBED_BRANCHES, 2, event, 2905);
 	KUNIT_EXPECT_EQ(test, b->nr_samples, 2);
 	KUNIT_EXPECT_EQ(test, local64_read(&hwc->period_left), 95);
 }

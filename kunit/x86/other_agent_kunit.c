@@ -213,8 +213,7 @@ static void agent_costs_nothing_in_between(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, model_accesses("GLOBAL_CTL"), 0);
 	pmu->pmu_enable(pmu);
 	local_irq_restore(irqs);
-	fixture_run(b, TESTBED_BRANCHES, 7);
-	KUNIT_EXPECT_EQ(test, fixture_read(event), 7);
+	RUN_EXPECT_COUNT(b, TESTBED_BRANCHES, 7, event, 7);
 }
 
 /* Two events on fixed counters are added at once: FIXED_CTR_CTRL is written once. */

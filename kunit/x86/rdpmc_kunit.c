@@ -51,8 +51,7 @@ static void rdpmc_x86_clears(struct kunit *test)
 	if (corepmu_hw_counters(&other->hw)) {
 		/* The driver does not clear the counter of an event. */
 		KUNIT_EXPECT_EQ(test, fixture_add(event, PERF_EF_START), 0);
-		fixture_run(b, TESTBED_INSTRUCTIONS, 100);
-		KUNIT_EXPECT_EQ(test, fixture_read(event), 877);
+		RUN_EXPECT_COUNT(b, TESTBED_INSTRUCTIONS, 100, event, 877);
 		fixture_del(event);
 	}
 	b->pmu->perf_pmu.pmu_disable(&b->pmu->perf_pmu);

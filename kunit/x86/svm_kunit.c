@@ -42,13 +42,11 @@ static void svm_follows_svme(struct kunit *test, const char *testbed)
 	KUNIT_EXPECT_TRUE(test, b->cpuc->running);
 	KUNIT_EXPECT_EQ(test, select_of(event) & HG_ONLY, EVNTSEL_AMD_HOSTONLY);
 	KUNIT_EXPECT_EQ(test, select_of(plain) & HG_ONLY, 0);
-	fixture_run(b, TESTBED_INSTRUCTIONS, 10);
-	KUNIT_EXPECT_EQ(test, fixture_read(event), 110);
+	RUN_EXPECT_COUNT(b, TESTBED_INSTRUCTIONS, 10, event, 110);
 
 	x86_model_switch_svm(false);
 	KUNIT_EXPECT_EQ(test, select_of(event) & HG_ONLY, 0);
-	fixture_run(b, TESTBED_INSTRUCTIONS, 1);
-	KUNIT_EXPECT_EQ(test, fixture_read(event), 111);
+	RUN_EXPECT_COUNT(b, TESTBED_INSTRUCTIONS, 1, event, 111);
 	KUNIT_EXPECT_EQ(test, fixture_read(plain), 111);
 
 	/* KVM starts while the event has no counter. */
@@ -56,8 +54,7 @@ static void svm_follows_svme(struct kunit *test, const char *testbed)
 	x86_model_switch_svm(true);
 	KUNIT_EXPECT_EQ(test, fixture_add(event, PERF_EF_START), 0);
 	KUNIT_EXPECT_EQ(test, select_of(event) & HG_ONLY, EVNTSEL_AMD_HOSTONLY);
-	fixture_run(b, TESTBED_INSTRUCTIONS, 1);
-	KUNIT_EXPECT_EQ(test, fixture_read(event), 112);
+	RUN_EXPECT_COUNT(b, TESTBED_INSTRUCTIONS, 1, event, 112);
 
 	fixture_del(plain);
 	fixture_del(event);

@@ -62,8 +62,7 @@ static void exclude_host_and_guest_select_counts(struct kunit *test)
 	none = add_filtered(b, true, true);
 	fixture_run(b, TESTBED_INSTRUCTIONS, 100);
 	run_guest(b);
-	fixture_run(b, TESTBED_INSTRUCTIONS, 1000);
-	KUNIT_EXPECT_EQ(test, fixture_read(both), 1110);
+	RUN_EXPECT_COUNT(b, TESTBED_INSTRUCTIONS, 1000, both, 1110);
 	KUNIT_EXPECT_EQ(test, fixture_read(host), 1100);
 	KUNIT_EXPECT_EQ(test, fixture_read(guest), 10);
 	KUNIT_EXPECT_EQ(test, fixture_read(none), 0);
@@ -141,8 +140,7 @@ static void an_event_stopped_before_the_vm_entry_samples_later(struct kunit *tes
 		fixture_forget(b);
 		run_in_guest(throttle_before_entry, event);
 		fixture_run(b, TESTBED_INSTRUCTIONS, 100);
-		fixture_run(b, TESTBED_INSTRUCTIONS, 100);
-		KUNIT_EXPECT_EQ(test, b->nr_samples, 0);
+		RUN_EXPECT_SAMPLES(b, TESTBED_INSTRUCTIONS, 100, 0);
 		KUNIT_EXPECT_EQ(test, fixture_read(event), 0);
 
 		event->pmu->start(event, 0);
@@ -175,8 +173,7 @@ static void a_precise_event_counts_and_samples_the_host_alone(struct kunit *test
 		fixture_run(b, TESTBED_INSTRUCTIONS, 95);
 		run_guest(b);
 		KUNIT_EXPECT_EQ(test, b->nr_samples, 0);
-		fixture_run(b, TESTBED_INSTRUCTIONS, 5);
-		KUNIT_EXPECT_EQ(test, b->nr_samples, 1);
+		RUN_EXPECT_SAMPLES(b, TESTBED_INSTRUCTIONS, 5, 1);
 		KUNIT_EXPECT_EQ(test, fixture_read(event), 100);
 		fixture_remove(event);
 		pebs_model_guests = false;

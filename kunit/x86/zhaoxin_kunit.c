@@ -169,8 +169,7 @@ static void zhaoxin_long_periods(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, fixture_add(event, PERF_EF_START), 0);
 	fixture_run(b, TESTBED_CYCLES, BIT_ULL(40) - 1);
 	KUNIT_EXPECT_EQ(test, this_cpu_read(x86_model_state.nmis), 0);
-	fixture_run(b, TESTBED_CYCLES, 1);
-	KUNIT_EXPECT_EQ(test, b->nr_samples, 1);
+	RUN_EXPECT_SAMPLES(b, TESTBED_CYCLES, 1, 1);
 }
 
 /* ZX-C keeps an overflow flag that is cleared while GLOBAL_CTRL is 0. */
@@ -184,8 +183,7 @@ static void zhaoxin_zxc_overflows(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, this_cpu_read(x86_model_state.global_status), 0);
 	event = fixture_event(b, PERF_COUNT_HW_CPU_CYCLES, 100);
 	KUNIT_EXPECT_EQ(test, fixture_add(event, PERF_EF_START), 0);
-	fixture_run(b, TESTBED_CYCLES, 1000);
-	KUNIT_EXPECT_EQ(test, b->nr_samples, 10);
+	RUN_EXPECT_SAMPLES(b, TESTBED_CYCLES, 1000, 10);
 	KUNIT_EXPECT_EQ(test, fixture_read(event), 1000);
 	KUNIT_EXPECT_EQ(test, this_cpu_read(x86_model_state.nmis), 10);
 	KUNIT_EXPECT_EQ(test, this_cpu_read(x86_model_state.global_status), 0);

@@ -99,12 +99,10 @@ static void acr_samples(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, b->nr_samples, 0);
 	/* A sample of branches starts the period of the instructions again. */
 	fixture_run(b, TESTBED_INSTRUCTIONS, 299);
-	fixture_run(b, TESTBED_BRANCHES, 100);
-	KUNIT_EXPECT_EQ(test, b->nr_samples, 1);
+	RUN_EXPECT_SAMPLES(b, TESTBED_BRANCHES, 100, 1);
 	fixture_run(b, TESTBED_BRANCHES, 99);
 	fixture_run(b, TESTBED_INSTRUCTIONS, 299);
-	fixture_run(b, TESTBED_BRANCHES, 1);
-	KUNIT_EXPECT_EQ(test, b->nr_samples, 2);
+	RUN_EXPECT_SAMPLES(b, TESTBED_BRANCHES, 1, 2);
 	KUNIT_EXPECT_EQ(test, model()->unknown_nmis, 0);
 }
 
@@ -117,17 +115,13 @@ static void acr_read(struct kunit *test)
 	struct perf_event *branches, *instructions;
 
 	branches = start_pair(b, &instructions);
-	fixture_run(b, TESTBED_BRANCHES, 60);
-	KUNIT_EXPECT_EQ(test, fixture_read(branches), 60);
-	fixture_run(b, TESTBED_INSTRUCTIONS, 300);
-	KUNIT_EXPECT_EQ(test, fixture_read(branches), 0);
+	RUN_EXPECT_COUNT(b, TESTBED_BRANCHES, 60, branches, 60);
+	RUN_EXPECT_COUNT(b, TESTBED_INSTRUCTIONS, 300, branches, 0);
 	fixture_run(b, TESTBED_BRANCHES, 50);
 	fixture_stop_event(branches, PERF_EF_UPDATE);
 	fixture_start_event(branches, PERF_EF_RELOAD);
-	fixture_run(b, TESTBED_BRANCHES, 49);
-	KUNIT_EXPECT_EQ(test, b->nr_samples, 0);
-	fixture_run(b, TESTBED_BRANCHES, 1);
-	KUNIT_EXPECT_EQ(test, b->nr_samples, 1);
+	RUN_EXPECT_SAMPLES(b, TESTBED_BRANCHES, 49, 0);
+	RUN_EXPECT_SAMPLES(b, TESTBED_BRANCHES, 1, 1);
 	KUNIT_EXPECT_EQ(test, fixture_read(branches), 100);
 }
 
@@ -297,8 +291,7 @@ static void acr_read_and_overflow(struct kunit *test)
 	KUNIT_EXPECT_NULL(test, x86_model_after_rdpmc);
 	KUNIT_EXPECT_EQ(test, b->nr_samples, 1);
 	KUNIT_EXPECT_EQ(test, local64_read(&branches->hw.period_left), 100);
-	fixture_run(b, TESTBED_BRANCHES, 5);
-	KUNIT_EXPECT_EQ(test, fixture_read(branches), 105);
+	RUN_EXPECT_COUNT(b, TESTBED_BRANCHES, 5, branches, 105);
 	KUNIT_EXPECT_EQ(test, local64_read(&branches->hw.period_left), 95);
 }
 
@@ -315,8 +308,7 @@ static void acr_read_then_overflow(struct kunit *test)
 
 	branches = start_pair(b, &instructions);
 	hwc = &branches->hw;
-	fixture_run(b, TESTBED_BRANCHES, 60);
-	KUNIT_EXPECT_EQ(test, fixture_read(branches), 60);
+	RUN_EXPECT_COUNT(b, TESTBED_BRANCHES, 60, branches, 60);
 	fixture_run(b, TESTBED_INSTRUCTIONS, 300);
 	fixture_run(b, TESTBED_BRANCHES, 50);
 	prev = local64_read(&hwc->prev_count);
@@ -326,8 +318,7 @@ static void acr_read_then_overflow(struct kunit *test)
 	corepmu_count_overtaken(branches, prev, now);
 	KUNIT_EXPECT_EQ(test, b->nr_samples, 1);
 	KUNIT_EXPECT_EQ(test, fixture_read(branches), 100);
-	fixture_run(b, TESTBED_BRANCHES, 100);
-	KUNIT_EXPECT_EQ(test, b->nr_samples, 2);
+	RUN_EXPECT_SAMPLES(b, TESTBED_BRANCHES, 100, 2);
 	KUNIT_EXPECT_EQ(test, fixture_read(branches), 200);
 }
 
