@@ -212,16 +212,14 @@ static void pmuv3_pairs(struct kunit *test)
 	struct perf_event_attr attr = { RAW(0x08), .config1 = 1 };
 	struct perf_event *event, *other;
 
-	KUNIT_ASSERT_EQ(test, fixture_open(b, &attr, &event), 0);
-	KUNIT_EXPECT_EQ(test, fixture_add(event, PERF_EF_START), 0);
+	event = fixture_open_start(b, &attr);
 	KUNIT_EXPECT_EQ(test, event->hw.idx, 1);
 	KUNIT_EXPECT_EQ(test, b->cpuc->used, 0x3);
 	RUN_EXPECT_COUNT(b, TESTBED_INSTRUCTIONS, 12345678901ULL, event, 12345678901ULL);
 	RUN_EXPECT_COUNT(b, TESTBED_INSTRUCTIONS, 1ULL << 40, event, (1ULL << 40) + 12345678901ULL);
 
 	/* The next event gets the next pair; the CPU has three. */
-	KUNIT_ASSERT_EQ(test, fixture_open(b, &attr, &other), 0);
-	KUNIT_EXPECT_EQ(test, fixture_add(other, PERF_EF_START), 0);
+	other = fixture_open_start(b, &attr);
 	KUNIT_EXPECT_EQ(test, other->hw.idx, 3);
 	RUN_EXPECT_COUNT(b, TESTBED_INSTRUCTIONS, 100, other, 100);
 	fixture_remove(other);
@@ -229,8 +227,7 @@ static void pmuv3_pairs(struct kunit *test)
 
 	/* A period longer than one counter's range */
 	attr.sample_period = 3ULL << 32;
-	KUNIT_ASSERT_EQ(test, fixture_open(b, &attr, &event), 0);
-	KUNIT_EXPECT_EQ(test, fixture_add(event, PERF_EF_START), 0);
+	event = fixture_open_start(b, &attr);
 	RUN_EXPECT_SAMPLES(b, TESTBED_INSTRUCTIONS, attr.sample_period - 1, 0);
 	RUN_EXPECT_SAMPLES(b, TESTBED_INSTRUCTIONS, 1, 1);
 	KUNIT_EXPECT_EQ(test, fixture_read(event), attr.sample_period);

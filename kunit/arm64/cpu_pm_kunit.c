@@ -19,12 +19,7 @@
 
 static const char * const testbed_names[] = { "pmuv3", "pmuv3p5", "pmuv3p9" };
 
-static void name_desc(const char * const *name, char *desc)
-{
-	strscpy(desc, *name, KUNIT_PARAM_DESC_SIZE);
-}
-
-KUNIT_ARRAY_PARAM(testbed_name, testbed_names, name_desc);
+KUNIT_ARRAY_PARAM(testbed_name, testbed_names, testbed_name_desc);
 
 static int idle_test_init(struct kunit *test)
 {
@@ -38,25 +33,12 @@ static void idle_test_exit(struct kunit *test)
 	pmuv3_idle_exit();
 }
 
-static struct fixture *fixture_of(struct kunit *test)
-{
-	const char * const *name = test->param_value;
-	struct fixture *b = fixture_start_on(test, *name);
-
-	return b;
-}
-
 static struct perf_event *started(struct fixture *b, u64 hardware, u64 period)
 {
 	struct perf_event *event = fixture_event(b, hardware, period);
 
 	KUNIT_ASSERT_EQ(b->test, fixture_add(event, PERF_EF_START), 0);
 	return event;
-}
-
-static void done_with(struct perf_event *event)
-{
-	fixture_remove(event);
 }
 
 /* Enter and leave idle; with @lose the CPU is powered down meanwhile. */
@@ -71,7 +53,7 @@ static void be_idle(struct fixture *b, bool lose)
 /* Counts up to the last read are kept, later ones are lost; periods continue from there. */
 static void idle_lost(struct kunit *test)
 {
-	struct fixture *b = fixture_of(test);
+	struct fixture *b = fixture_start_named(test);
 	struct perf_event *counting = started(b, PERF_COUNT_HW_INSTRUCTIONS, 0);
 	struct perf_event *sampling = started(b, PERF_COUNT_HW_INSTRUCTIONS, 1000);
 	struct perf_event *cycles = started(b, PERF_COUNT_HW_CPU_CYCLES, 0);
@@ -88,15 +70,12 @@ static void idle_lost(struct kunit *test)
 	RUN_EXPECT_SAMPLES(b, TESTBED_INSTRUCTIONS, 1, 1);
 	RUN_EXPECT_COUNT(b, TESTBED_CYCLES, 7, counting, 1000);
 	KUNIT_EXPECT_EQ(test, fixture_read(cycles), 507);
-	done_with(cycles);
-	done_with(sampling);
-	done_with(counting);
 }
 
 /* After a power-down without events, the next event counts and interrupts. */
 static void idle_lost_without_events(struct kunit *test)
 {
-	struct fixture *b = fixture_of(test);
+	struct fixture *b = fixture_start_named(test);
 	struct perf_event *event = started(b, PERF_COUNT_HW_INSTRUCTIONS, 100);
 
 	fixture_del(event);
@@ -104,13 +83,12 @@ static void idle_lost_without_events(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, fixture_add(event, PERF_EF_START), 0);
 	RUN_EXPECT_COUNT(b, TESTBED_INSTRUCTIONS, 250, event, 250);
 	KUNIT_EXPECT_EQ(test, b->nr_samples, 2);
-	done_with(event);
 }
 
 /* A stopped event survives an unannounced power-down. */
 static void idle_lost_while_stopped(struct kunit *test)
 {
-	struct fixture *b = fixture_of(test);
+	struct fixture *b = fixture_start_named(test);
 	struct perf_event *event = started(b, PERF_COUNT_HW_INSTRUCTIONS, 0);
 
 	fixture_run(b, TESTBED_INSTRUCTIONS, 30);
@@ -119,7 +97,6 @@ static void idle_lost_while_stopped(struct kunit *test)
 	fixture_run(b, TESTBED_INSTRUCTIONS, 55);
 	fixture_start_event(event, 0);
 	RUN_EXPECT_COUNT(b, TESTBED_INSTRUCTIONS, 4, event, 34);
-	done_with(event);
 }
 
 /*
@@ -128,7 +105,7 @@ static void idle_lost_while_stopped(struct kunit *test)
  */
 static void lose_interrupts(struct kunit *test, bool in_idle)
 {
-	struct fixture *b = fixture_of(test);
+	struct fixture *b = fixture_start_named(test);
 	struct perf_event *counting = started(b, PERF_COUNT_HW_INSTRUCTIONS, 0);
 	struct perf_event *sampling = started(b, PERF_COUNT_HW_INSTRUCTIONS, 1000);
 
@@ -143,8 +120,6 @@ static void lose_interrupts(struct kunit *test, bool in_idle)
 	RUN_EXPECT_SAMPLES(b, TESTBED_INSTRUCTIONS, 700, 1);
 	KUNIT_EXPECT_EQ(test, fixture_read(counting), 1000);
 	KUNIT_EXPECT_EQ(test, fixture_read(sampling), 1000);
-	done_with(sampling);
-	done_with(counting);
 }
 
 static void idle_after_an_agent(struct kunit *test)
@@ -162,7 +137,7 @@ static void idle_agent_while_idle(struct kunit *test)
  */
 static void idle_after_an_agent_of_all(struct kunit *test)
 {
-	struct fixture *b = fixture_of(test);
+	struct fixture *b = fixture_start_named(test);
 	struct perf_event *event = started(b, PERF_COUNT_HW_INSTRUCTIONS, 0);
 
 	fixture_run(b, TESTBED_INSTRUCTIONS, 300);
@@ -171,25 +146,23 @@ static void idle_after_an_agent_of_all(struct kunit *test)
 	be_idle(b, false);
 	KUNIT_EXPECT_EQ(test, fixture_read(event), 300);
 	RUN_EXPECT_COUNT(b, TESTBED_INSTRUCTIONS, 7, event, 307);
-	done_with(event);
 }
 
 /* Without lost registers, entry and exit cost one read each. */
 static void idle_costs_two_reads(struct kunit *test)
 {
-	struct fixture *b = fixture_of(test);
-	struct perf_event *event = started(b, PERF_COUNT_HW_INSTRUCTIONS, 0);
+	struct fixture *b = fixture_start_named(test);
 
+	started(b, PERF_COUNT_HW_INSTRUCTIONS, 0);
 	model_forget();
 	be_idle(b, false);
 	expect_accesses(test, "PMINTENSET PMINTENSET");
-	done_with(event);
 }
 
 /* After quiesce(), the driver leaves the PMU alone. */
 static void idle_ignores_quiesced_pmu(struct kunit *test)
 {
-	struct fixture *b = fixture_of(test);
+	struct fixture *b = fixture_start_named(test);
 
 	b->pmu->backend->quiesce(b->cpuc);
 	model_forget();

@@ -263,8 +263,7 @@ static void pmuv3_wrap_without_interrupt(struct kunit *test)
 
 	b->pmu->capabilities |= PERF_PMU_CAP_NO_INTERRUPT;
 	b->pmu->backend->reset(b->cpuc);
-	KUNIT_ASSERT_EQ(test, fixture_open(b, &attr, &event), 0);
-	KUNIT_EXPECT_EQ(test, fixture_add(event, PERF_EF_START), 0);
+	event = fixture_open_start(b, &attr);
 	RUN_EXPECT_COUNT(b, TESTBED_INSTRUCTIONS, 3ULL << 32, event, 3ULL << 32);
 }
 

@@ -45,20 +45,6 @@ static const struct perf_event_attr guests_alone = {
 	.type = PERF_TYPE_RAW, .config = INSTRUCTIONS, .exclude_host = 1,
 };
 
-static struct perf_event *opened(struct fixture *b, const struct perf_event_attr *attr)
-{
-	struct perf_event *event;
-
-	KUNIT_ASSERT_EQ(b->test, fixture_open(b, attr, &event), 0);
-	KUNIT_ASSERT_EQ(b->test, fixture_add(event, PERF_EF_START), 0);
-	return event;
-}
-
-static void done_with(struct perf_event *event)
-{
-	fixture_remove(event);
-}
-
 /*
  * Count in the host, then in a guest at both levels, then in the host again. The guest's kernel is
  * at EL1.
@@ -77,11 +63,12 @@ static void kvm_vhe(struct kunit *test)
 {
 	struct fixture *b = fixture_of(test, "pmuv3p4-vhe", NULL);
 	struct perf_event_attr user = no_guests;
-	struct perf_event *host = opened(b, &no_guests), *guest = opened(b, &guests_alone);
+	struct perf_event *host = fixture_open_start(b, &no_guests);
+	struct perf_event *guest = fixture_open_start(b, &guests_alone);
 	struct perf_event *both;
 
 	user.exclude_guest = 0;
-	both = opened(b, &user);
+	both = fixture_open_start(b, &user);
 	run_a_guest();
 	KUNIT_EXPECT_EQ(test, fixture_read(host), 1001);
 	KUNIT_EXPECT_EQ(test, fixture_read(guest), 110);
@@ -92,32 +79,27 @@ static void kvm_vhe(struct kunit *test)
 	pmuv3_model_enter_guest(false);
 	KUNIT_EXPECT_EQ(test, fixture_read(host), 1008);
 	KUNIT_EXPECT_EQ(test, fixture_read(guest), 110);
-	done_with(both);
-	done_with(guest);
-	done_with(host);
 }
 
 static void kvm_nvhe(struct kunit *test)
 {
 	struct fixture *b = fixture_of(test, "pmuv3", NULL);
 	struct perf_event_attr attr = guests_alone;
-	struct perf_event *host = opened(b, &no_guests), *guest;
+	struct perf_event *host = fixture_open_start(b, &no_guests), *guest;
 
 	KUNIT_EXPECT_EQ(test, fixture_open(b, &attr, &guest), -EOPNOTSUPP);
 	attr.exclude_kernel = 1;
-	guest = opened(b, &attr);
+	guest = fixture_open_start(b, &attr);
 	run_a_guest();
 	KUNIT_EXPECT_EQ(test, fixture_read(host), 1001);
 	KUNIT_EXPECT_EQ(test, fixture_read(guest), 100);
-	done_with(guest);
-	done_with(host);
 }
 
 /* An interrupt at VM exit deletes an event, and adds another on its counter. */
 static void kvm_event_added_at_exit(struct kunit *test)
 {
 	struct fixture *b = fixture_of(test, "pmuv3p4-vhe", NULL);
-	struct perf_event *event = opened(b, &no_guests);
+	struct perf_event *event = fixture_open_start(b, &no_guests);
 
 	pmuv3_model_enter_guest(true);
 	fixture_del(event);
@@ -126,16 +108,15 @@ static void kvm_event_added_at_exit(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, fixture_add(event, PERF_EF_START), 0);
 	pmuv3_model_run(INSTRUCTIONS, EL0, 1000);
 	KUNIT_EXPECT_EQ(test, fixture_read(event), 1000);
-	done_with(event);
+	fixture_remove(event);
 
 	pmuv3_model_enter_guest(true);
-	event = opened(b, &no_guests);
+	event = fixture_open_start(b, &no_guests);
 	pmuv3_model_run(INSTRUCTIONS, EL0, 100);
 	KUNIT_EXPECT_EQ(test, fixture_read(event), 0);
 	pmuv3_model_enter_guest(false);
 	pmuv3_model_run(INSTRUCTIONS, EL0, 10);
 	KUNIT_EXPECT_EQ(test, fixture_read(event), 10);
-	done_with(event);
 }
 
 /* VM entry and exit do not touch other events' counters. */
@@ -143,19 +124,16 @@ static void kvm_skips_unfiltered_events(struct kunit *test)
 {
 	struct fixture *b = fixture_of(test, "pmuv3p4-vhe", NULL);
 	struct perf_event_attr attr = no_guests;
-	struct perf_event *plain, *kernel;
 
 	attr.exclude_user = 1;
-	kernel = opened(b, &attr);
+	fixture_open_start(b, &attr);
 	attr = no_guests;
 	attr.exclude_guest = 0;
-	plain = opened(b, &attr);
+	fixture_open_start(b, &attr);
 	model_forget();
 	pmuv3_model_enter_guest(true);
 	pmuv3_model_enter_guest(false);
 	KUNIT_EXPECT_EQ(test, model_accesses(NULL), 0);
-	done_with(plain);
-	done_with(kernel);
 }
 
 /*
@@ -164,18 +142,17 @@ static void kvm_skips_unfiltered_events(struct kunit *test)
 static void kvm_skips_deleted_events(struct kunit *test)
 {
 	struct fixture *b = fixture_of(test, "pmuv3p4-vhe", NULL);
-	struct perf_event *event = opened(b, &no_guests);
+	struct perf_event *event = fixture_open_start(b, &no_guests);
 
-	done_with(event);
+	fixture_remove(event);
 	model_forget();
 	pmuv3_model_enter_guest(true);
 	pmuv3_model_enter_guest(false);
 	KUNIT_EXPECT_EQ(test, model_accesses(NULL), 0);
 
-	event = opened(b, &no_guests);
+	event = fixture_open_start(b, &no_guests);
 	run_a_guest();
 	KUNIT_EXPECT_EQ(test, fixture_read(event), 1001);
-	done_with(event);
 }
 
 /*
@@ -191,24 +168,21 @@ static void kvm_hidden_tracepoint(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, fixture_open(b, &attr, &event), -EOPNOTSUPP);
 	/* At EL1 there are only guests. */
 	attr.exclude_user = 1;
-	event = opened(b, &attr);
+	event = fixture_open_start(b, &attr);
 	run_a_guest();
 	KUNIT_EXPECT_EQ(test, fixture_read(event), 10);
-	done_with(event);
-	event = opened(b, &no_guests);
-	done_with(event);
+	fixture_open_start(b, &no_guests);
 }
 
 /* On a CPU without EL2, an event with exclude_host counts nothing. */
 static void kvm_no_el2(struct kunit *test)
 {
 	struct fixture *b = fixture_of(test, "pmuv3p5", NULL);
-	struct perf_event *event = opened(b, &guests_alone);
+	struct perf_event *event = fixture_open_start(b, &guests_alone);
 
 	pmuv3_model_run(INSTRUCTIONS, EL0, 100);
 	pmuv3_model_run(INSTRUCTIONS, EL1, 100);
 	KUNIT_EXPECT_EQ(test, fixture_read(event), 0);
-	done_with(event);
 }
 
 static struct kunit_case kvm_cases[] = {

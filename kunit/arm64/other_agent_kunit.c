@@ -14,19 +14,7 @@
 
 static const char * const testbed_names[] = { "pmuv3", "pmuv3p4-vhe", "pmuv3p5", "pmuv3p9" };
 
-static void name_desc(const char * const *name, char *desc)
-{
-	strscpy(desc, *name, KUNIT_PARAM_DESC_SIZE);
-}
-
-KUNIT_ARRAY_PARAM(testbed_name, testbed_names, name_desc);
-
-static struct fixture *fixture_of(struct kunit *test)
-{
-	const char * const *name = test->param_value;
-
-	return fixture_start_on(test, *name);
-}
+KUNIT_ARRAY_PARAM(testbed_name, testbed_names, testbed_name_desc);
 
 static bool has_instr_counter(const struct fixture *b)
 {
@@ -142,7 +130,7 @@ static void close_events(struct perf_event **event)
 /* The agent writes the registers while no event is open. */
 static void agent_while_closed(struct kunit *test)
 {
-	struct fixture *b = fixture_of(test);
+	struct fixture *b = fixture_start_named(test);
 	struct perf_event *event[NR_EVENTS];
 
 	for (unsigned int i = 0; i < ARRAY_SIZE(agents); i++) {
@@ -160,7 +148,7 @@ static void agent_while_closed(struct kunit *test)
 /* The agent writes them while a task's event counts; after the next switch, events count right. */
 static void agent_while_open(struct kunit *test)
 {
-	struct fixture *b = fixture_of(test);
+	struct fixture *b = fixture_start_named(test);
 	struct perf_event *event[NR_EVENTS], *counts;
 
 	open_events(b, event);
@@ -178,7 +166,7 @@ static void agent_while_open(struct kunit *test)
 /* The agent writes them while a per-CPU event counts; the count of that event is not checked. */
 static void agent_while_another_counts(struct kunit *test)
 {
-	struct fixture *b = fixture_of(test);
+	struct fixture *b = fixture_start_named(test);
 	struct perf_event *permanent = fixture_event(b, PERF_COUNT_HW_CPU_CYCLES, 0);
 	struct perf_event *event[NR_EVENTS];
 
@@ -196,7 +184,7 @@ static void agent_while_another_counts(struct kunit *test)
 /* A stopped event counts nothing, even if another agent enables its counter. */
 static void agent_enables_a_stopped_one(struct kunit *test)
 {
-	struct fixture *b = fixture_of(test);
+	struct fixture *b = fixture_start_named(test);
 	struct perf_event *event = fixture_event(b, PERF_COUNT_HW_INSTRUCTIONS, 0);
 	struct perf_event *runs = fixture_event(b, PERF_COUNT_HW_CPU_CYCLES, 0);
 
@@ -214,7 +202,7 @@ static void agent_enables_a_stopped_one(struct kunit *test)
  */
 static void agent_opens_user_access(struct kunit *test)
 {
-	struct fixture *b = fixture_of(test);
+	struct fixture *b = fixture_start_named(test);
 	struct perf_event *event = fixture_event(b, PERF_COUNT_HW_INSTRUCTIONS, 0);
 
 	pmuv3_write_pmuserenr(PMUSERENR_ER | PMUSERENR_CR);
@@ -225,7 +213,7 @@ static void agent_opens_user_access(struct kunit *test)
 /* Perf core deletes and adds a task's events when it enables one more: no register is written. */
 static void agent_costs_nothing_in_between(struct kunit *test)
 {
-	struct fixture *b = fixture_of(test);
+	struct fixture *b = fixture_start_named(test);
 	struct perf_event *event = fixture_event(b, PERF_COUNT_HW_BRANCH_INSTRUCTIONS, 0);
 	struct pmu *pmu = event->pmu;
 	unsigned long irqs;
@@ -252,7 +240,7 @@ static void agent_costs_a_write(struct kunit *test)
 	static const char * const shared[] = {
 		"PMCNTENCLR", "PMCNTENSET", "PMINTENSET", "PMUSERENR", "PMCR",
 	};
-	struct fixture *b = fixture_of(test);
+	struct fixture *b = fixture_start_named(test);
 	struct perf_event *event[NR_EVENTS];
 	struct pmu *pmu = &b->pmu->perf_pmu;
 	unsigned long irqs;

@@ -184,8 +184,7 @@ static void limiter_kernel_events(struct kunit *test)
 	struct perf_event *event, *other;
 	struct corepmu_cpu *cpuc = b->cpuc;
 
-	KUNIT_ASSERT_EQ(test, fixture_open(b, &attr, &event), 0);
-	KUNIT_ASSERT_EQ(test, fixture_add(event, PERF_EF_START), 0);
+	event = fixture_open_start(b, &attr);
 	other = fixture_sampling(b, PERF_COUNT_HW_BRANCH_INSTRUCTIONS, 100);
 	begin_window(b);
 	for (unsigned int i = 0; i < 8; i++) {
@@ -225,8 +224,7 @@ static void limiter_user_events(struct kunit *test)
 	struct corepmu_cpu *cpuc = b->cpuc;
 	struct perf_event *event, *other;
 
-	KUNIT_ASSERT_EQ(test, fixture_open(b, &attr, &event), 0);
-	KUNIT_ASSERT_EQ(test, fixture_add(event, PERF_EF_START), 0);
+	event = fixture_open_start(b, &attr);
 	begin_window(b);
 	for (unsigned int i = 0; i < 20; i++)
 		one_overflow(b, event, 0, 11 * NSEC_PER_MSEC);
@@ -251,10 +249,8 @@ static void limiter_spares_long_user_periods(struct kunit *test)
 		.sample_period = 1009, .exclude_kernel = 1,
 	};
 	struct fixture *b = test->priv;
-	struct perf_event *event;
+	struct perf_event *event = fixture_open_start(b, &attr);
 
-	KUNIT_ASSERT_EQ(test, fixture_open(b, &attr, &event), 0);
-	KUNIT_ASSERT_EQ(test, fixture_add(event, PERF_EF_START), 0);
 	begin_window(b);
 	for (unsigned int i = 0; i < 20; i++) {
 		one_overflow(b, event, 0, 11 * NSEC_PER_MSEC);

@@ -159,10 +159,8 @@ static void overflow_shows_user_registers(struct kunit *test)
 		.sample_period = 1000, .exclude_kernel = 1,
 	};
 	struct pt_regs *task = task_pt_regs(current), saved = *task;
-	struct perf_event *event;
+	struct perf_event *event = fixture_open_start(b, &attr);
 
-	KUNIT_ASSERT_EQ(test, fixture_open(b, &attr, &event), 0);
-	KUNIT_EXPECT_EQ(test, fixture_add(event, PERF_EF_START), 0);
 	b->on_sample = note_place;
 	fixture_run(b, TESTBED_INSTRUCTIONS, 1000);
 	KUNIT_EXPECT_PTR_EQ(test, b->sample_regs, (const struct pt_regs *)model_regs(true));
@@ -399,8 +397,7 @@ static void overflow_freq(struct kunit *test)
 	u64 sum = 0;
 	unsigned int i;
 
-	KUNIT_ASSERT_EQ(test, fixture_open(b, &attr, &event), 0);
-	KUNIT_ASSERT_EQ(test, fixture_add(event, PERF_EF_START), 0);
+	event = fixture_open_start(b, &attr);
 	/* The model overflows faster than any CPU: the period soon becomes very large. */
 	for (i = 0; i < 50 && event->hw.sample_period < BIT_ULL(40); i++) {
 		u64 samples = b->nr_samples;
@@ -459,10 +456,8 @@ static void overflow_regs(struct kunit *test)
 		.sample_period = 10,
 	};
 	struct fixture *b = test->priv;
-	struct perf_event *event;
+	struct perf_event *event = fixture_open_start(b, &attr);
 
-	KUNIT_ASSERT_EQ(test, fixture_open(b, &attr, &event), 0);
-	KUNIT_ASSERT_EQ(test, fixture_add(event, PERF_EF_START), 0);
 	b->testbed->ops->run(TESTBED_CYCLES, false, 10);
 	b->testbed->ops->run(TESTBED_CYCLES, true, 10);
 	KUNIT_EXPECT_EQ(test, b->nr_samples, 2);

@@ -501,8 +501,7 @@ static void pmu_excludes(struct kunit *test)
 		attr.exclude_user = i & 1;
 		attr.exclude_kernel = i >> 1;
 		attr.exclude_hv = attr.exclude_kernel;
-		KUNIT_ASSERT_EQ(test, fixture_open(b, &attr, &event), 0);
-		KUNIT_ASSERT_EQ(test, fixture_add(event, PERF_EF_START), 0);
+		event = fixture_open_start(b, &attr);
 		b->testbed->ops->run(TESTBED_INSTRUCTIONS, true, 1000);
 		b->testbed->ops->run(TESTBED_INSTRUCTIONS, false, 77);
 		fixture_del(event);

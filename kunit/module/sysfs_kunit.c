@@ -63,11 +63,6 @@ static void offer(struct fixture *b)
 	KUNIT_ASSERT_EQ(b->test, perf_pmu_register(&b->pmu->perf_pmu, "corepmu_kunit", -1), 0);
 }
 
-static void withdraw(struct fixture *b)
-{
-	perf_pmu_unregister(&b->pmu->perf_pmu);
-}
-
 /* File and expected text; @text NULL: the file must not be shown */
 struct sysfs_file {
 	const char *testbed;
@@ -169,7 +164,7 @@ static void sysfs_files(struct kunit *test)
 		KUNIT_EXPECT_STREQ(test, text ?: "(not shown)", f->text);
 	else
 		KUNIT_EXPECT_NULL(test, text);
-	withdraw(b);
+	perf_pmu_unregister(&b->pmu->perf_pmu);
 }
 
 /* Every file shows one line, and makes no register access. */
@@ -193,7 +188,7 @@ static void sysfs_every_file(struct kunit *test)
 	}
 	KUNIT_EXPECT_GT(test, nr, 5);
 	KUNIT_EXPECT_EQ(test, model_accesses(NULL), 0);
-	withdraw(b);
+	perf_pmu_unregister(&b->pmu->perf_pmu);
 }
 
 static int others_online(int cpu, bool online)
@@ -233,7 +228,7 @@ static void sysfs_cpus(struct kunit *test)
 	}
 	b->pmu->claims_generic = false;
 	KUNIT_EXPECT_NULL(test, show(test, b, "", "cpus"));
-	withdraw(b);
+	perf_pmu_unregister(&b->pmu->perf_pmu);
 }
 
 /* Writes of freeze_on_smi change neither other bits of DEBUGCTL nor counts. */
@@ -275,7 +270,7 @@ static void sysfs_freeze_on_smi(struct kunit *test)
 	x86_write_msr(MSR_IA32_DEBUGCTLMSR, 0);
 	b->pmu->backend->reset(b->cpuc);
 	KUNIT_EXPECT_EQ(test, x86_read_msr(MSR_IA32_DEBUGCTLMSR), own);
-	withdraw(b);
+	perf_pmu_unregister(&b->pmu->perf_pmu);
 }
 
 /* Events that perf core schedules on the PMU */
@@ -349,7 +344,7 @@ static void perf_core_events(struct kunit *test)
 
 	perf_event_release_kernel(counting);
 	perf_event_release_kernel(sampling);
-	withdraw(b);
+	perf_pmu_unregister(&b->pmu->perf_pmu);
 }
 
 /* Start a fixture whose PMU handles hotplug and power-down of its CPU. */
@@ -430,7 +425,7 @@ static void perf_core_power(struct kunit *test)
 
 	perf_event_release_kernel(counting);
 	perf_event_release_kernel(sampling);
-	withdraw(b);
+	perf_pmu_unregister(&b->pmu->perf_pmu);
 	end_followed(b);
 }
 

@@ -247,8 +247,7 @@ static void sample_xmm(struct kunit *test)
 
 		attr.sample_regs_intr = BIT_ULL(PERF_REG_X86_AX) |
 					(wants ? BIT_ULL(PERF_REG_X86_XMM0) : 0);
-		KUNIT_ASSERT_EQ(test, fixture_open(b, &attr, &event), 0);
-		KUNIT_ASSERT_EQ(test, fixture_add(event, PERF_EF_START), 0);
+		event = fixture_open_start(b, &attr);
 		b->on_sample = note_xmm;
 		seen_xmm0 = ~0ULL;
 		fixture_run(b, TESTBED_INSTRUCTIONS, 100);
@@ -290,8 +289,7 @@ static void sample_two_latencies(struct kunit *test)
 	if (pebs_cpu(b)->pebs != PEBS_FORMAT_ADAPTIVE)
 		kunit_skip(test, "records of these have one latency, or always two");
 	attr.sample_type = PERF_SAMPLE_WEIGHT_STRUCT;
-	KUNIT_ASSERT_EQ(test, fixture_open(b, &attr, &event), 0);
-	KUNIT_ASSERT_EQ(test, fixture_add(event, PERF_EF_START), 0);
+	event = fixture_open_start(b, &attr);
 	b->on_sample = note_latencies;
 	for (unsigned int i = 0; i < ARRAY_SIZE(rows); i++) {
 		desc->uarch = &intel_uarches[rows[i].uarch];

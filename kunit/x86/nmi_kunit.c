@@ -113,8 +113,7 @@ static void x86_leaves_others_nmi(struct kunit *test)
 		kunit_skip(test, "precise events need an x86 kernel");
 
 	b = fixture_start_on(test, "intel-pebs-skl");
-	KUNIT_ASSERT_EQ(test, fixture_open(b, &attr, &event), 0);
-	KUNIT_ASSERT_EQ(test, fixture_add(event, PERF_EF_START), 0);
+	event = fixture_open_start(b, &attr);
 	this_cpu_write(x86_model_state.global_status, BIT_ULL(event->hw.idx));
 	x86_model_spurious_nmi();
 	KUNIT_EXPECT_EQ(test, b->testbed->ops->unknown(), 1);

@@ -17,19 +17,7 @@ static const char * const testbed_names[] = {
 	"intel-wsm", "intel-wsm-beside", "amd-legacy", "amd-core", "amd-v2",
 };
 
-static void name_desc(const char * const *name, char *desc)
-{
-	strscpy(desc, *name, KUNIT_PARAM_DESC_SIZE);
-}
-
-KUNIT_ARRAY_PARAM(testbed_name, testbed_names, name_desc);
-
-static struct fixture *fixture_of(struct kunit *test)
-{
-	const char * const *name = test->param_value;
-
-	return fixture_start_on(test, *name);
-}
+KUNIT_ARRAY_PARAM(testbed_name, testbed_names, testbed_name_desc);
 
 /* An event that no test uses, which counts user space and does not interrupt */
 #define OTHER_SELECT	(0x0151 | EVNTSEL_USR | EVNTSEL_EN)
@@ -137,7 +125,7 @@ static void close_trio(struct trio *t)
 /* The agent writes the registers while no event is open. */
 static void agent_while_closed(struct kunit *test)
 {
-	struct fixture *b = fixture_of(test);
+	struct fixture *b = fixture_start_named(test);
 	struct trio t;
 
 	for (unsigned int i = 0; i < ARRAY_SIZE(agents); i++) {
@@ -155,7 +143,7 @@ static void agent_while_closed(struct kunit *test)
 /* The agent writes them while a task's events are scheduled out, or in. */
 static void agent_while_open(struct kunit *test)
 {
-	struct fixture *b = fixture_of(test);
+	struct fixture *b = fixture_start_named(test);
 	struct perf_event *event;
 	struct trio t;
 
@@ -177,7 +165,7 @@ static void agent_while_open(struct kunit *test)
 /* The agent writes them while a per-CPU event counts; the count of that event is not checked. */
 static void agent_while_another_counts(struct kunit *test)
 {
-	struct fixture *b = fixture_of(test);
+	struct fixture *b = fixture_start_named(test);
 	struct perf_event *permanent = fixture_event(b, PERF_COUNT_HW_CPU_CYCLES, 0);
 	struct trio t;
 
@@ -195,7 +183,7 @@ static void agent_while_another_counts(struct kunit *test)
 /* Perf core deletes and adds a task's events when it enables one more: no register is written. */
 static void agent_costs_nothing_in_between(struct kunit *test)
 {
-	struct fixture *b = fixture_of(test);
+	struct fixture *b = fixture_start_named(test);
 	struct perf_event *event = fixture_event(b, PERF_COUNT_HW_BRANCH_INSTRUCTIONS, 0);
 	struct pmu *pmu = event->pmu;
 	unsigned long irqs;
@@ -219,7 +207,7 @@ static void agent_costs_nothing_in_between(struct kunit *test)
 /* Two events on fixed counters are added at once: FIXED_CTR_CTRL is written once. */
 static void agent_costs_a_write(struct kunit *test)
 {
-	struct fixture *b = fixture_of(test);
+	struct fixture *b = fixture_start_named(test);
 	struct perf_event *event[] = {
 		fixture_event(b, PERF_COUNT_HW_INSTRUCTIONS, 0),
 		fixture_event(b, PERF_COUNT_HW_CPU_CYCLES, 0),
@@ -247,7 +235,7 @@ static void agent_costs_a_write(struct kunit *test)
 /* Opening an event detects changed registers (for a message in the log). */
 static void agent_is_noticed(struct kunit *test)
 {
-	struct fixture *b = fixture_of(test);
+	struct fixture *b = fixture_start_named(test);
 	struct perf_event *event = fixture_event(b, PERF_COUNT_HW_BRANCH_INSTRUCTIONS, 0);
 	struct perf_event *fixed = fixture_event(b, PERF_COUNT_HW_INSTRUCTIONS, 0);
 	bool looks = b->pmu->backend == &x86_global_backend;

@@ -149,8 +149,7 @@ static void svm_intel(struct kunit *test)
 
 	x86_svm_init();
 	KUNIT_EXPECT_EQ(test, this_cpu_read(x86_select_masked), 0);
-	KUNIT_ASSERT_EQ(test, fixture_open(b, &attr, &event), 0);
-	KUNIT_EXPECT_EQ(test, fixture_add(event, PERF_EF_START), 0);
+	event = fixture_open_start(b, &attr);
 	KUNIT_EXPECT_TRUE(test, select_of(event) & BIT_ULL(41));
 	fixture_remove(event);
 	x86_svm_exit();

@@ -95,10 +95,8 @@ static void an_event_that_excludes_the_host_samples_the_guest(struct kunit *test
 		.sample_period	= 20,
 		.exclude_host	= 1,
 	};
-	struct perf_event *event;
+	struct perf_event *event = fixture_open_start(b, &attr);
 
-	KUNIT_ASSERT_EQ(test, fixture_open(b, &attr, &event), 0);
-	KUNIT_ASSERT_EQ(test, fixture_add(event, PERF_EF_START), 0);
 	fixture_forget(b);
 	for (unsigned int i = 0; i < 5; i++) {
 		fixture_run(b, TESTBED_INSTRUCTIONS, 100);
@@ -135,8 +133,7 @@ static void an_event_stopped_before_the_vm_entry_samples_later(struct kunit *tes
 		attr.exclude_guest = 1;
 		/* Call chains exclude large PEBS: each record raises an interrupt. */
 		attr.sample_type |= PERF_SAMPLE_CALLCHAIN;
-		KUNIT_ASSERT_EQ(test, fixture_open(b, &attr, &event), 0);
-		KUNIT_ASSERT_EQ(test, fixture_add(event, PERF_EF_START), 0);
+		event = fixture_open_start(b, &attr);
 		fixture_forget(b);
 		run_in_guest(throttle_before_entry, event);
 		fixture_run(b, TESTBED_INSTRUCTIONS, 100);
@@ -230,8 +227,7 @@ static void branches_of_guests_are_not_recorded(struct kunit *test)
 	struct perf_event *event;
 	u64 host, guest;
 
-	KUNIT_ASSERT_EQ(test, fixture_open(b, &attr, &event), 0);
-	KUNIT_ASSERT_EQ(test, fixture_add(event, PERF_EF_START), 0);
+	event = fixture_open_start(b, &attr);
 	host = x86_read_msr(MSR_ARCH_LBR_CTL);
 	KUNIT_EXPECT_NE(test, host, 0);
 	run_in_guest(keep_lbr_ctl, &guest);
@@ -278,8 +274,7 @@ static void lbr_ctl_is_listed_without_branch_records(struct kunit *test)
 	b->pmu->nr_branches = 0;
 	x86_vmx_init(to_x86(b->pmu));
 	b->pmu->nr_branches = nr_branches;
-	KUNIT_ASSERT_EQ(test, fixture_open(b, &attr, &event), 0);
-	KUNIT_ASSERT_EQ(test, fixture_add(event, PERF_EF_START), 0);
+	event = fixture_open_start(b, &attr);
 	ask_lbr_ctl(test, &lbr);
 	KUNIT_EXPECT_NE(test, lbr.host, 0);
 	KUNIT_EXPECT_EQ(test, lbr.guest, 0);
