@@ -111,8 +111,7 @@ static void brbe_halves(struct kunit *test)
 
 	branch_start(event);
 	every_type();
-	branch_overflow(b);
-	EXPECT_FROM(test, &branch_seen[0], ARM_KERNEL + 0x20, ARM_KERNEL + 0x10, 0);
+	OVERFLOW_EXPECT_FROM(b, &branch_seen[0], ARM_KERNEL + 0x20, ARM_KERNEL + 0x10, 0);
 	KUNIT_EXPECT_EQ(test, entry[0].to, 0);
 	KUNIT_EXPECT_EQ(test, (u64)entry[0].type, PERF_BR_ERET);
 	KUNIT_EXPECT_EQ(test, entry[2].to, ARM_KERNEL);
@@ -141,8 +140,7 @@ static void brbe_hypervisor(struct kunit *test)
 								     PERF_SAMPLE_BRANCH_HV));
 
 	every_type();
-	branch_overflow(b);
-	KUNIT_EXPECT_EQ(test, b->nr_samples, 1);
+	OVERFLOW_EXPECT_SAMPLES(b, 1);
 	if (pmuv3_model_cpu->hyp)
 		EXPECT_FROM(test, &branch_seen[0], ARM_KERNEL + 0x20, ARM_KERNEL + 0x10, 0);
 	else
@@ -152,8 +150,7 @@ static void brbe_hypervisor(struct kunit *test)
 	event = branch_start(branch_open_attr(b, &user));
 	b->nr_samples = 0;
 	every_type();
-	branch_overflow(b);
-	KUNIT_EXPECT_EQ(test, b->nr_samples, 1);
+	OVERFLOW_EXPECT_SAMPLES(b, 1);
 	EXPECT_FROM(test, &branch_seen[0], USER + 0x50, USER + 0x40, USER + 0x30, USER + 0x20,
 		    USER + 0x10, USER);
 	branch_end(event);
@@ -173,8 +170,7 @@ static void brbe_union(struct kunit *test)
 	branch_start(all);
 	branch_add(user);
 	every_type();
-	branch_overflow(b);
-	KUNIT_EXPECT_EQ(test, b->nr_samples, 2);
+	OVERFLOW_EXPECT_SAMPLES(b, 2);
 	for (unsigned int i = 0; i < 2; i++) {
 		if (branch_seen[i].nr > 2)
 			continue;
@@ -260,8 +256,7 @@ static void brbe_freezes(struct kunit *test)
 	/* After the interrupt, records from before the overflow are gone. */
 	user_branch(USER + 0x30, COND, 0);
 	user_branch(USER + 0x34, COND, 0);
-	branch_overflow(b);
-	EXPECT_FROM(test, &branch_seen[1], USER + 0x34, USER + 0x30);
+	OVERFLOW_EXPECT_FROM(b, &branch_seen[1], USER + 0x34, USER + 0x30);
 	user_branch(USER + 0x38, COND, 0);
 
 	model_forget();
@@ -289,8 +284,7 @@ static void brbe_stops(struct kunit *test)
 				   0);
 		b->pmu->perf_pmu.pmu_enable(&b->pmu->perf_pmu);
 		user_branch(USER + 0x10, COND, 0);
-		branch_overflow(b);
-		KUNIT_EXPECT_EQ(test, b->nr_samples, 1);
+		OVERFLOW_EXPECT_SAMPLES(b, 1);
 		if (types[i] == ANY_USER)
 			EXPECT_FROM(test, &branch_seen[0], USER + 0x10, USER);
 		else
@@ -360,8 +354,7 @@ static void brbe_after_an_agent(struct kunit *test)
 		branch_add(event);
 		b->nr_samples = 0;
 		every_type();
-		branch_overflow(b);
-		KUNIT_EXPECT_EQ(test, b->nr_samples, 1);
+		OVERFLOW_EXPECT_SAMPLES(b, 1);
 		KUNIT_EXPECT_EQ(test, branch_seen[0].nr, before);
 	}
 	branch_end(event);

@@ -20,8 +20,7 @@ static void branch_order(struct kunit *test)
 
 	x86_model_branch(USER, USER_TO, X86_MODEL_COND, 0);
 	x86_model_branch(USER + 0x10, USER_TO + 2, X86_MODEL_CALL, 0);
-	branch_overflow(b);
-	EXPECT_FROM(test, &branch_seen[0], USER + 0x10, USER);
+	OVERFLOW_EXPECT_FROM(b, &branch_seen[0], USER + 0x10, USER);
 	KUNIT_EXPECT_EQ(test, branch_seen[0].entries[0].to, USER_TO + 2);
 
 	for (unsigned int i = 0; i < 100; i++)
@@ -127,13 +126,11 @@ static void branch_union(struct kunit *test)
 	branch_all();
 	/* The hardware has not recorded conditional branches so far: the sample has no records. */
 	branch_add(conds);
-	branch_overflow(b);
-	KUNIT_EXPECT_EQ(test, b->nr_samples, 2);
+	OVERFLOW_EXPECT_SAMPLES(b, 2);
 	KUNIT_EXPECT_EQ(test, branch_seen[0].nr + branch_seen[1].nr, 0);
 
 	branch_all();
-	branch_overflow(b);
-	KUNIT_EXPECT_EQ(test, b->nr_samples, 4);
+	OVERFLOW_EXPECT_SAMPLES(b, 4);
 	KUNIT_EXPECT_EQ(test, branch_seen[0].nr, 1);
 	KUNIT_EXPECT_EQ(test, branch_seen[1].nr, 1);
 	KUNIT_EXPECT_EQ(test, branch_seen[0].entries[0].from + branch_seen[1].entries[0].from,
@@ -145,8 +142,7 @@ static void branch_union(struct kunit *test)
 	/* The remaining event still gets the records from before. */
 	branch_all();
 	fixture_del(conds);
-	branch_overflow(b);
-	KUNIT_EXPECT_EQ(test, b->nr_samples, 5);
+	OVERFLOW_EXPECT_SAMPLES(b, 5);
 	KUNIT_EXPECT_EQ(test, branch_seen[0].nr, 2);
 	KUNIT_EXPECT_EQ(test, branch_seen[0].entries[1].from, USER + 0x10);
 	branch_end(calls);
@@ -205,8 +201,7 @@ static void branch_flags_of_own_event(struct kunit *test)
 	branch_start(all);
 	branch_add(none);
 	x86_model_branch(USER, USER_TO, X86_MODEL_COND, MISPREDICTED | 7);
-	branch_overflow(b);
-	KUNIT_EXPECT_EQ(test, b->nr_samples, 2);
+	OVERFLOW_EXPECT_SAMPLES(b, 2);
 	for (i = 0; i < 2; i++) {
 		KUNIT_EXPECT_EQ(test, branch_seen[i].nr, 1);
 		with_flags += branch_seen[i].entries[0].mispred;
@@ -230,14 +225,12 @@ static void branch_of_no_type(struct kunit *test)
 	branch_start(none);
 	branch_all();
 	branch_seen[0].nr = ~0;
-	branch_overflow(b);
-	KUNIT_EXPECT_EQ(test, b->nr_samples, 1);
+	OVERFLOW_EXPECT_SAMPLES(b, 1);
 	KUNIT_EXPECT_EQ(test, branch_seen[0].nr, 0);
 
 	branch_add(all);
 	branch_all();
-	branch_overflow(b);
-	KUNIT_EXPECT_EQ(test, b->nr_samples, 3);
+	OVERFLOW_EXPECT_SAMPLES(b, 3);
 	KUNIT_EXPECT_EQ(test, min(branch_seen[0].nr, branch_seen[1].nr), 0);
 	KUNIT_EXPECT_GT(test, max(branch_seen[0].nr, branch_seen[1].nr), 0);
 	KUNIT_EXPECT_EQ(test, max(branch_seen[0].hw_idx, branch_seen[1].hw_idx),
@@ -306,8 +299,7 @@ static void branch_no_level(struct kunit *test)
 
 	branch_start(event);
 	branch_all();
-	branch_overflow(b);
-	KUNIT_EXPECT_EQ(test, b->nr_samples, 1);
+	OVERFLOW_EXPECT_SAMPLES(b, 1);
 	KUNIT_EXPECT_EQ(test, branch_seen[0].nr, 0);
 	KUNIT_EXPECT_EQ(test, fixture_add(other, PERF_EF_START), 0);
 	b->nr_samples = 0;
@@ -315,8 +307,7 @@ static void branch_no_level(struct kunit *test)
 	/* Clear the filter register, as if the hardware did not filter. */
 	this_cpu_write(x86_model_state.lbr_select, 0);
 	branch_all();
-	branch_overflow(b);
-	KUNIT_EXPECT_EQ(test, b->nr_samples, 2);
+	OVERFLOW_EXPECT_SAMPLES(b, 2);
 	KUNIT_EXPECT_EQ(test, !branch_seen[0].nr + !branch_seen[1].nr, 1);
 	fixture_del(other);
 	branch_end(event);

@@ -106,8 +106,7 @@ static void counts_in_group_order(struct kunit *test)
 	branch_add(g.event[1]);
 	x86_model_branch(USER, USER_TO, X86_MODEL_COND, info_of(&g, n));
 	x86_model_branch(USER, USER_TO, X86_MODEL_COND, info_of(&g, none));
-	branch_overflow(b);
-	KUNIT_EXPECT_EQ(test, b->nr_samples, 1);
+	OVERFLOW_EXPECT_SAMPLES(b, 1);
 	KUNIT_EXPECT_TRUE(test, branch_seen[0].has_counts);
 	KUNIT_EXPECT_EQ(test, branch_seen[0].nr, 2);
 	KUNIT_EXPECT_EQ(test, branch_seen[0].counts[0], 0);
@@ -215,8 +214,7 @@ static void counts_exclude_earlier_records(struct kunit *test)
 	x86_model_branch(USER, USER_TO, X86_MODEL_COND, info_of(&g, n));
 	branch_add(other);
 	x86_model_branch(USER + 0x10, USER_TO, X86_MODEL_CALL, INFO_COUNT(other->hw.idx, 2));
-	branch_overflow(b);
-	KUNIT_EXPECT_EQ(test, b->nr_samples, 2);
+	OVERFLOW_EXPECT_SAMPLES(b, 2);
 	EXPECT_FROM(test, &branch_seen[0], USER + 0x10);
 	EXPECT_FROM(test, &branch_seen[1], USER + 0x10);
 	KUNIT_EXPECT_EQ(test, branch_seen[0].counts[0] + branch_seen[1].counts[0], 2);
@@ -243,8 +241,7 @@ static void counts_exclude_records_before_move(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, fixture_add(other, PERF_EF_START), 0);
 	KUNIT_EXPECT_NE(test, event->hw.idx, before);
 	x86_model_branch(USER + 0x10, USER_TO, X86_MODEL_CALL, INFO_COUNT(event->hw.idx, 2));
-	branch_overflow(b);
-	EXPECT_FROM(test, &branch_seen[0], USER + 0x10);
+	OVERFLOW_EXPECT_FROM(b, &branch_seen[0], USER + 0x10);
 	KUNIT_EXPECT_EQ(test, branch_seen[0].counts[0], 2);
 	fixture_del(other);
 	branch_end(event);
@@ -272,8 +269,7 @@ static void counts_only_of_shown_records(struct kunit *test)
 	x86_model_branch(USER, USER_TO, X86_MODEL_COND, 0);
 	forget_samples(b);
 	fixture_stop_event(all, PERF_EF_UPDATE);
-	branch_overflow(b);
-	KUNIT_EXPECT_EQ(test, b->nr_samples, 1);
+	OVERFLOW_EXPECT_SAMPLES(b, 1);
 	EXPECT_FROM(test, &branch_seen[0], USER, USER);
 	KUNIT_EXPECT_EQ(test, branch_seen[0].counts[0], 0);
 	KUNIT_EXPECT_EQ(test, branch_seen[0].counts[1], 1 | 1 << 2 | 1 << 4 | 1 << 6);
@@ -294,13 +290,11 @@ static void counts_only_where_asked(struct kunit *test)
 	branch_begin();
 	add_group(&g);
 	branch_add(other);
-	branch_overflow(b);
-	KUNIT_EXPECT_EQ(test, b->nr_samples, 2);
+	OVERFLOW_EXPECT_SAMPLES(b, 2);
 	KUNIT_EXPECT_EQ(test, branch_seen[0].has_counts + branch_seen[1].has_counts, 1);
 	fixture_del(g.event[0]);
 	forget_samples(b);
-	branch_overflow(b);
-	KUNIT_EXPECT_EQ(test, b->nr_samples, 1);
+	OVERFLOW_EXPECT_SAMPLES(b, 1);
 	KUNIT_EXPECT_FALSE(test, branch_seen[0].has_counts);
 	branch_add(g.event[0]);
 	fixture_del(other);

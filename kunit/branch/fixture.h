@@ -77,4 +77,17 @@ void branch_expect_from(struct kunit *test, const struct branch_seen *s, const u
 	branch_expect_from(test, s, (const u64[]) { __VA_ARGS__ },		\
 			   ARRAY_SIZE(((const u64[]) { __VA_ARGS__ })))
 
+/* branch_overflow(), then expect the number of samples, or the sources in a sample. */
+#define OVERFLOW_EXPECT_SAMPLES(b, nr)						\
+	do {									\
+		branch_overflow(b);						\
+		KUNIT_EXPECT_EQ((b)->test, (b)->nr_samples, nr);		\
+	} while (0)
+
+#define OVERFLOW_EXPECT_FROM(b, s, ...)						\
+	do {									\
+		branch_overflow(b);						\
+		EXPECT_FROM((b)->test, s, __VA_ARGS__);				\
+	} while (0)
+
 #endif /* _COREPMU_KUNIT_BRANCH_FIXTURE_H */

@@ -25,8 +25,7 @@ static void branch_not_of_other_tasks(struct kunit *test)
 	corepmu_features_sched_task(true);
 	event->pmu->pmu_enable(event->pmu);
 	x86_model_branch(USER, USER_TO, X86_MODEL_COND, 0);
-	branch_overflow(b);
-	EXPECT_FROM(test, &branch_seen[0], USER);
+	OVERFLOW_EXPECT_FROM(b, &branch_seen[0], USER);
 
 	/* The same notification while the PMU is enabled, as before 6.2 */
 	branch_all();
@@ -38,13 +37,11 @@ static void branch_not_of_other_tasks(struct kunit *test)
 	event->hw.target = NULL;
 	branch_all();
 	current->nvcsw++;
-	branch_overflow(b);
-	KUNIT_EXPECT_EQ(test, b->nr_samples, 3);
+	OVERFLOW_EXPECT_SAMPLES(b, 3);
 	KUNIT_EXPECT_EQ(test, branch_seen[0].nr, 0);
 	/* From here on the records belong to this task. */
 	x86_model_branch(USER, USER_TO, X86_MODEL_COND, 0);
-	branch_overflow(b);
-	EXPECT_FROM(test, &branch_seen[1], USER);
+	OVERFLOW_EXPECT_FROM(b, &branch_seen[1], USER);
 	branch_all();
 	b->cpuc->branches->task = NULL;
 	branch_overflow(b);
@@ -56,8 +53,7 @@ static void branch_not_of_other_tasks(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, testbed_cb_users, 0);
 	branch_all();
 	branch_add(event);
-	branch_overflow(b);
-	KUNIT_EXPECT_EQ(test, b->nr_samples, 6);
+	OVERFLOW_EXPECT_SAMPLES(b, 6);
 	KUNIT_EXPECT_EQ(test, branch_seen[1].nr, 0);
 	branch_end(event);
 }
@@ -98,8 +94,7 @@ static void branch_not_of_handler(struct kunit *test)
 	branch_add(one);
 	branch_add(two);
 	x86_model_branch(USER, USER_TO, X86_MODEL_COND, 0);
-	branch_overflow(b);
-	KUNIT_EXPECT_EQ(test, b->nr_samples, 2);
+	OVERFLOW_EXPECT_SAMPLES(b, 2);
 	EXPECT_FROM(test, &branch_seen[0], USER);
 	EXPECT_FROM(test, &branch_seen[1], USER);
 
@@ -153,8 +148,7 @@ static void branch_not_of_other_samples(struct kunit *test)
 	branch_add(one);
 	branch_add(other[1]);
 	x86_model_branch(USER, USER_TO, X86_MODEL_COND, 0);
-	branch_overflow(b);
-	KUNIT_EXPECT_EQ(test, b->nr_samples, 3);
+	OVERFLOW_EXPECT_SAMPLES(b, 3);
 	s = branch_seen[0].nr ? &branch_seen[0] : &branch_seen[1];
 	KUNIT_EXPECT_EQ(test, s->nr, 1);
 	KUNIT_EXPECT_EQ(test, s->entries[0].from, USER);
@@ -233,8 +227,7 @@ static void branch_sample_at_sched_out(struct kunit *test)
 	current->nvcsw++;
 	corepmu_features_sched_task(false);
 	event->pmu->pmu_enable(event->pmu);
-	branch_overflow(b);
-	KUNIT_EXPECT_EQ(test, b->nr_samples, 2);
+	OVERFLOW_EXPECT_SAMPLES(b, 2);
 	KUNIT_EXPECT_EQ(test, branch_seen[1].nr, 0);
 	branch_end(event);
 	b->unknown_expected = b->testbed->ops->unknown();
@@ -279,8 +272,7 @@ static void branch_not_before_task_event(struct kunit *test)
 	x86_model_branch(USER, USER_TO, X86_MODEL_COND, 0);
 	current->nvcsw++;
 	branch_add(other);
-	branch_overflow(b);
-	KUNIT_EXPECT_EQ(test, b->nr_samples, 2);
+	OVERFLOW_EXPECT_SAMPLES(b, 2);
 	KUNIT_EXPECT_EQ(test, branch_seen[0].nr, 0);
 	KUNIT_EXPECT_EQ(test, branch_seen[1].nr, 0);
 	fixture_del(other);
@@ -304,8 +296,7 @@ static void branch_not_before_other_event(struct kunit *test)
 	x86_model_branch(USER, USER_TO, X86_MODEL_COND, 0);
 	current->nvcsw++;
 	KUNIT_EXPECT_EQ(test, fixture_add(other, PERF_EF_START), 0);
-	branch_overflow(b);
-	KUNIT_EXPECT_EQ(test, b->nr_samples, 1);
+	OVERFLOW_EXPECT_SAMPLES(b, 1);
 	KUNIT_EXPECT_EQ(test, branch_seen[0].nr, 0);
 	fixture_del(other);
 	branch_end(event);
@@ -346,12 +337,10 @@ static void branch_nesting(struct kunit *test)
 	/* Stack of a sample that is being emitted */
 	outer->nr = COREPMU_MAX_BRANCHES;
 	b->cpuc->branches->nesting = COREPMU_BRANCH_NESTING - 1;
-	branch_overflow(b);
-	EXPECT_FROM(test, &branch_seen[0], USER);
+	OVERFLOW_EXPECT_FROM(b, &branch_seen[0], USER);
 	KUNIT_EXPECT_EQ(test, outer->nr, COREPMU_MAX_BRANCHES);
 	b->cpuc->branches->nesting++;
-	branch_overflow(b);
-	KUNIT_EXPECT_EQ(test, b->nr_samples, 2);
+	OVERFLOW_EXPECT_SAMPLES(b, 2);
 	KUNIT_EXPECT_EQ(test, branch_seen[1].nr, 0);
 	KUNIT_EXPECT_EQ(test, b->cpuc->branches->nesting, COREPMU_BRANCH_NESTING);
 	b->cpuc->branches->nesting = 0;

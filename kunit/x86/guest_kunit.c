@@ -65,8 +65,7 @@ static void guest_is_not_recorded(struct kunit *test)
 	struct perf_event *event = branch_start(guest_open(b, true));
 
 	run_a_guest();
-	branch_overflow(b);
-	EXPECT_FROM(test, &branch_seen[0], AFTER, BEFORE);
+	OVERFLOW_EXPECT_FROM(b, &branch_seen[0], AFTER, BEFORE);
 	branch_end(event);
 }
 
@@ -76,8 +75,7 @@ static void guest_is_recorded_if_asked(struct kunit *test)
 	struct perf_event *event = branch_start(guest_open(b, false));
 
 	run_a_guest();
-	branch_overflow(b);
-	EXPECT_FROM(test, &branch_seen[0], AFTER, GUEST, BEFORE);
+	OVERFLOW_EXPECT_FROM(b, &branch_seen[0], AFTER, GUEST, BEFORE);
 	branch_end(event);
 }
 
@@ -92,8 +90,7 @@ static void guest_is_hidden_from_others(struct kunit *test)
 	/* The new event does not show records from before it was added. */
 	branch_add(event);
 	run_a_guest();
-	branch_overflow(b);
-	KUNIT_EXPECT_EQ(test, b->nr_samples, 2);
+	OVERFLOW_EXPECT_SAMPLES(b, 2);
 	EXPECT_FROM(test, &branch_seen[0], AFTER, BEFORE);
 	EXPECT_FROM(test, &branch_seen[1], AFTER, BEFORE);
 	fixture_del(other);
@@ -109,8 +106,7 @@ static void guest_interrupt_before_entry(struct kunit *test)
 
 	take(BEFORE);
 	x86_model_enter_guest();
-	branch_overflow(b);
-	EXPECT_FROM(test, &branch_seen[0], BEFORE);
+	OVERFLOW_EXPECT_FROM(b, &branch_seen[0], BEFORE);
 	/* As perf core does, from an interrupt or for a switch of tasks */
 	b->cpuc->branches->stale = true;
 	corepmu_stop_cpu(b->cpuc);
@@ -119,8 +115,7 @@ static void guest_interrupt_before_entry(struct kunit *test)
 	x86_model_trace_exit();
 	x86_model_end_guest();
 	take(AFTER);
-	branch_overflow(b);
-	EXPECT_FROM(test, &branch_seen[1], AFTER);
+	OVERFLOW_EXPECT_FROM(b, &branch_seen[1], AFTER);
 	branch_end(event);
 }
 
@@ -137,8 +132,7 @@ static void guest_exit_is_missing(struct kunit *test)
 	branch_overflow(b);
 	KUNIT_EXPECT_EQ(test, branch_seen[0].nr, 0);
 	run_a_guest();
-	branch_overflow(b);
-	EXPECT_FROM(test, &branch_seen[1], AFTER, BEFORE);
+	OVERFLOW_EXPECT_FROM(b, &branch_seen[1], AFTER, BEFORE);
 	branch_end(event);
 }
 
@@ -157,8 +151,7 @@ static void guest_entry_after_missing_exit(struct kunit *test)
 	branch_overflow(b);
 	KUNIT_EXPECT_EQ(test, branch_seen[0].nr, 0);
 	run_a_guest();
-	branch_overflow(b);
-	EXPECT_FROM(test, &branch_seen[1], AFTER, BEFORE);
+	OVERFLOW_EXPECT_FROM(b, &branch_seen[1], AFTER, BEFORE);
 	branch_end(event);
 }
 
@@ -177,8 +170,7 @@ static void guest_exit_on_another_cpu(struct kunit *test)
 	/* The exit of a guest that entered on another CPU */
 	x86_model_trace_exit();
 	take(BEFORE);
-	branch_overflow(b);
-	EXPECT_FROM(test, &branch_seen[0], BEFORE, AFTER);
+	OVERFLOW_EXPECT_FROM(b, &branch_seen[0], BEFORE, AFTER);
 	branch_end(event);
 
 	/* Without an event, neither entry nor exit enables recording. */
@@ -203,8 +195,7 @@ static void guest_of_a_module(struct kunit *test)
 	event = guest_open(b, true);
 	branch_start(event);
 	run_a_guest();
-	branch_overflow(b);
-	EXPECT_FROM(test, &branch_seen[0], AFTER, BEFORE);
+	OVERFLOW_EXPECT_FROM(b, &branch_seen[0], AFTER, BEFORE);
 	branch_end(event);
 
 	/* The module is unloaded, and loaded again before and after a load of the driver. */
@@ -229,8 +220,7 @@ static void guest_hidden_tracepoint(struct kunit *test)
 	event = guest_open(b, true);
 	branch_start(event);
 	run_a_guest();
-	branch_overflow(b);
-	EXPECT_FROM(test, &branch_seen[0], AFTER, GUEST, BEFORE);
+	OVERFLOW_EXPECT_FROM(b, &branch_seen[0], AFTER, GUEST, BEFORE);
 	branch_end(event);
 }
 
