@@ -159,8 +159,8 @@ static void overflow_shows_user_registers(struct kunit *test)
 		.sample_period = 1000, .exclude_kernel = 1,
 	};
 	struct pt_regs *task = task_pt_regs(current), saved = *task;
-	struct perf_event *event = fixture_open_start(b, &attr);
 
+	fixture_open_start(b, &attr);
 	b->on_sample = note_place;
 	fixture_run(b, TESTBED_INSTRUCTIONS, 1000);
 	KUNIT_EXPECT_PTR_EQ(test, b->sample_regs, (const struct pt_regs *)model_regs(true));
@@ -456,8 +456,8 @@ static void overflow_regs(struct kunit *test)
 		.sample_period = 10,
 	};
 	struct fixture *b = test->priv;
-	struct perf_event *event = fixture_open_start(b, &attr);
 
+	fixture_open_start(b, &attr);
 	b->testbed->ops->run(TESTBED_CYCLES, false, 10);
 	b->testbed->ops->run(TESTBED_CYCLES, true, 10);
 	KUNIT_EXPECT_EQ(test, b->nr_samples, 2);
