@@ -2,12 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 #
 # The harness finds Debian's archive in all formats of apt's sources.
-set -uo pipefail
-cd "$(dirname "$0")/../../.." || exit 1
-. tools/lib/ktap.sh
-
-work=$(mktemp -d "${TMPDIR:-/tmp}/corepmu-apt.XXXXXX") || exit 1
-trap 'rm -rf "$work"' EXIT
+. "$(dirname "$0")/../../lib/host-test.sh"
 
 # archive KIND: print what the harness finds as the main or the security archive
 archive()

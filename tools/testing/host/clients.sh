@@ -3,12 +3,7 @@
 #
 # Verdicts of scripts/clients on results of its guests: rows that are worse than with the built-in
 # driver, and the exit status
-set -uo pipefail
-cd "$(dirname "$0")/../../.." || exit 1
-. tools/lib/ktap.sh
-
-work=$(mktemp -d "${TMPDIR:-/tmp}/corepmu-clients.XXXXXX") || exit 1
-trap 'rm -rf "$work"' EXIT
+. "$(dirname "$0")/../../lib/host-test.sh"
 
 # results DRIVER LINE...: write a client's results with a driver
 results()

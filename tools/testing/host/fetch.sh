@@ -3,11 +3,8 @@
 #
 # The cache of Debian packages recovers from damaged files, from packages that the archive has
 # replaced, and from killed runs. This script serves its own archive on the loopback interface.
-set -uo pipefail
-cd "$(dirname "$0")/../../.." || exit 1
-. tools/lib/ktap.sh
+. "$(dirname "$0")/../../lib/host-test.sh"
 
-work=$(mktemp -d "${TMPDIR:-/tmp}/corepmu-fetch.XXXXXX") || exit 1
 server=
 clean_up()
 {

@@ -2,12 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 #
 # scripts/measure/file-circles: the calls that it finds, and the circles that it prints
-set -uo pipefail
-cd "$(dirname "$0")/../../.." || exit 1
-. tools/lib/ktap.sh
-
-work=$(mktemp -d "${TMPDIR:-/tmp}/corepmu-circles.XXXXXX") || exit 1
-trap 'rm -rf "$work"' EXIT
+. "$(dirname "$0")/../../lib/host-test.sh"
 
 # circles OPTION...: sets said to the circles in the directory src, without the path.
 circles() { said=$(scripts/measure/file-circles "$@" "$work/src" | sed "s|$work/src/||g"); }

@@ -2,12 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 #
 # scripts/measure/file-sizes: the files and folders that it finds too large
-set -uo pipefail
-cd "$(dirname "$0")/../../.." || exit 1
-. tools/lib/ktap.sh
-
-work=$(mktemp -d "${TMPDIR:-/tmp}/corepmu-sizes.XXXXXX") || exit 1
-trap 'rm -rf "$work"' EXIT
+. "$(dirname "$0")/../../lib/host-test.sh"
 
 ktap_details() { echo "$said"; }
 # sizes: sets said and status for the tree in $work.

@@ -4,12 +4,7 @@
 # Test that get-kernel selects the packages of the newest complete version in the archive, and that
 # an update looks for all that the cache has. The test makes the archive: a directory in which
 # kernels are empty files.
-set -uo pipefail
-cd "$(dirname "$0")/../../.." || exit 1
-. tools/lib/ktap.sh
-
-work=$(mktemp -d "${TMPDIR:-/tmp}/corepmu-get-kernel.XXXXXX") || exit 1
-trap 'rm -rf "$work"' EXIT
+. "$(dirname "$0")/../../lib/host-test.sh"
 
 archive=$work/archive
 cache=$work/cache

@@ -3,17 +3,13 @@
 #
 # The harness from outside: which options it rejects and how, and whether a guest's output, exit
 # status and troubles reach the host. No guest here needs the module.
-set -uo pipefail
-cd "$(dirname "$0")/../../.." || exit 1
-. tools/lib/ktap.sh
+. "$(dirname "$0")/../../lib/host-test.sh"
 # A user's PATH lacks modinfo.
 PATH=$PATH:/usr/sbin:/sbin
 
 arch=${COREPMU_ARCH:-arm64}
 kernel=${COREPMU_KERNEL:-$(. scripts/lib/lib.sh && default_kernel)}
 native=$(. scripts/lib/lib.sh && host_arch)
-work=$(mktemp -d "${TMPDIR:-/tmp}/corepmu-harness.XXXXXX") || exit 1
-trap 'rm -rf "$work"' EXIT
 
 ktap_details()
 {

@@ -3,12 +3,7 @@
 #
 # Results of tools/lib for tests that pass, fail, are skipped and expect nothing, in C and in
 # shell, and the exit status of their suites; results of scripts/lib/ktap.py for whole and broken KTAP
-set -uo pipefail
-cd "$(dirname "$0")/../../.." || exit 1
-. tools/lib/ktap.sh
-
-work=$(mktemp -d "${TMPDIR:-/tmp}/corepmu-ktap.XXXXXX") || exit 1
-trap 'rm -rf "$work"' EXIT
+. "$(dirname "$0")/../../lib/host-test.sh"
 
 cat >"$work/suite.c" <<'EOT'
 #include <string.h>

@@ -2,12 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 #
 # scripts/mutants: a tiny source whose mutants are known, with a program in place of the kernel.
-set -uo pipefail
-cd "$(dirname "$0")/../../.." || exit 1
-. tools/lib/ktap.sh
-
-work=$(mktemp -d "${TMPDIR:-/tmp}/corepmu-mutants.XXXXXX") || exit 1
-trap 'rm -rf "$work"' EXIT
+. "$(dirname "$0")/../../lib/host-test.sh"
 
 mkdir -p "$work"/{scripts/{fetch,lib,tables},drivers/corepmu/core,include/corepmu,kunit/fixture,tools/testing}
 cp scripts/mutants "$work/scripts/"

@@ -3,12 +3,7 @@
 #
 # Wrong options, and wrong variables of make, are reported before the program installs, fetches,
 # builds or boots anything. Every program has a --help.
-set -uo pipefail
-cd "$(dirname "$0")/../../.." || exit 1
-. tools/lib/ktap.sh
-
-work=$(mktemp -d "${TMPDIR:-/tmp}/corepmu-options.XXXXXX") || exit 1
-trap 'rm -rf "$work"' EXIT
+. "$(dirname "$0")/../../lib/host-test.sh"
 
 # Stubs of the programs that would be called first; the cache is empty.
 mkdir "$work/bin"

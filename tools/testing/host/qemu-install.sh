@@ -2,14 +2,10 @@
 # SPDX-License-Identifier: GPL-2.0
 #
 # Files of `make -C tools/qemu install`: each plugin, which QEMU loads from there, and its page
-set -uo pipefail
-cd "$(dirname "$0")/../../.." || exit 1
-. tools/lib/ktap.sh
+. "$(dirname "$0")/../../lib/host-test.sh"
 
 aarch64=$(scripts/fetch/get-qemu arm64) || exit 1
 x86_64=$(scripts/fetch/get-qemu x86_64) || exit 1
-work=$(mktemp -d "${TMPDIR:-/tmp}/corepmu-install.XXXXXX") || exit 1
-trap 'rm -rf "$work"' EXIT
 
 ktap_details() { tail -n 30 "$work/said"; }
 

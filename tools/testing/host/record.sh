@@ -3,12 +3,7 @@
 #
 # Failures that the failure of another check explains, and the record of verdicts: whose defect a
 # failure is. No PMU and no guest is needed.
-set -uo pipefail
-cd "$(dirname "$0")/../../.." || exit 1
-. tools/lib/ktap.sh
-
-work=$(mktemp -d "${TMPDIR:-/tmp}/corepmu-record.XXXXXX") || exit 1
-trap 'rm -rf "$work"' EXIT
+. "$(dirname "$0")/../../lib/host-test.sh"
 
 # because.c with checks that print given lines: "user" and "counters" are what the others rest on.
 cat >"$work/because.c" <<'EOT'

@@ -4,12 +4,7 @@
 # --shard and --merge: each job of scripts/check runs in one shard, and the merged results are those
 # of one run. The jobs are small scripts in a copy of the harness. Each fault and each mutant is in
 # one shard, too.
-set -uo pipefail
-cd "$(dirname "$0")/../../.." || exit 1
-. tools/lib/ktap.sh
-
-work=$(mktemp -d "${TMPDIR:-/tmp}/corepmu-shards.XXXXXX") || exit 1
-trap 'rm -rf "$work"' EXIT
+. "$(dirname "$0")/../../lib/host-test.sh"
 
 ktap_details() { tail -n 30 "$work/out"; }
 

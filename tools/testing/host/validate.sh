@@ -3,11 +3,8 @@
 #
 # pmu-validate's reports of given results, and files that its checks change and restore, without a
 # PMU: the suite validate-safe of guests tests the rest.
-set -uo pipefail
-cd "$(dirname "$0")/../../.." || exit 1
-. tools/lib/ktap.sh
+. "$(dirname "$0")/../../lib/host-test.sh"
 
-work=$(mktemp -d "${TMPDIR:-/tmp}/corepmu-validate.XXXXXX") || exit 1
 # If nothing is restored, a child waits forever, and would keep its parents' files open.
 clean_up()
 {

@@ -2,12 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 #
 # scripts/verdict: the tests that it runs for a change, their order, and its messages
-set -uo pipefail
-cd "$(dirname "$0")/../../.." || exit 1
-. tools/lib/ktap.sh
-
-work=$(mktemp -d "${TMPDIR:-/tmp}/corepmu-verdict.XXXXXX") || exit 1
-trap 'rm -rf "$work"' EXIT
+. "$(dirname "$0")/../../lib/host-test.sh"
 
 # A project with two files, the table of their tests, and programs that print how they were called. Programs
 # named in $work/fails fail.
