@@ -120,6 +120,14 @@ static struct x86_pmu_config config, other_config;
 /* There is no option "model": the CPU's vendor determines the model. */
 static bool default_model;
 
+/* Return an option's number, limited to @max; @unset without the option. */
+static uint64_t number_of(uint64_t option, uint64_t unset, uint64_t max)
+{
+	if (option == OPTION_UNSET)
+		return unset;
+	return option < max ? option : max;
+}
+
 static int read_stuck_counter(struct x86_pmu_config *c)
 {
 	const char *number = opt.stuck;
@@ -184,8 +192,7 @@ static int read_lbr(struct x86_pmu_config *c)
 		.tear		= opt.tear_record,
 		.unfrozen	= opt.unfrozen_lbr,
 	};
-	if (opt.lbr_depth != OPTION_UNSET)
-		c->lbr.depth = opt.lbr_depth < UINT32_MAX ? opt.lbr_depth : UINT32_MAX;
+	c->lbr.depth = number_of(opt.lbr_depth, c->lbr.depth, UINT32_MAX);
 	return 0;
 }
 
@@ -194,8 +201,7 @@ static void read_pebs(struct x86_pmu_config *c)
 {
 	unsigned int format = c->full_width ? c->pebs.format : 0;
 
-	if (opt.pebs != OPTION_UNSET)
-		format = opt.pebs < UINT32_MAX ? opt.pebs : UINT32_MAX;
+	format = number_of(opt.pebs, format, UINT32_MAX);
 	c->pebs = (struct x86_pebs_config) {
 		.format		= format,
 		.fragments	= opt.pebs_fragments,
@@ -210,24 +216,15 @@ static int configure(struct x86_pmu_config *c)
 {
 	const char *error;
 
-	if (opt.perfmon != OPTION_UNSET)
-		c->perfmon = opt.perfmon < UINT8_MAX ? opt.perfmon : UINT8_MAX;
-	if (opt.counters != OPTION_UNSET)
-		c->gp = opt.counters < UINT32_MAX ? opt.counters : UINT32_MAX;
-	if (opt.width != OPTION_UNSET)
-		c->gp_width = opt.width < UINT32_MAX ? opt.width : UINT32_MAX;
-	if (opt.fixed_width != OPTION_UNSET)
-		c->fixed_width = opt.fixed_width < UINT32_MAX ? opt.fixed_width : UINT32_MAX;
-	if (opt.fixed != OPTION_UNSET)
-		c->fixed = opt.fixed < UINT32_MAX ? opt.fixed : UINT32_MAX;
-	if (opt.deny != OPTION_UNSET)
-		c->denied = opt.deny;
-	if (opt.missing != OPTION_UNSET)
-		c->missing = opt.missing;
-	if (opt.holes != OPTION_UNSET)
-		c->holes = opt.holes < UINT32_MAX ? opt.holes : UINT32_MAX;
-	if (opt.tsc_mhz != OPTION_UNSET)
-		c->tsc_mhz = opt.tsc_mhz < UINT32_MAX ? opt.tsc_mhz : UINT32_MAX;
+	c->perfmon = number_of(opt.perfmon, c->perfmon, UINT8_MAX);
+	c->gp = number_of(opt.counters, c->gp, UINT32_MAX);
+	c->gp_width = number_of(opt.width, c->gp_width, UINT32_MAX);
+	c->fixed_width = number_of(opt.fixed_width, c->fixed_width, UINT32_MAX);
+	c->fixed = number_of(opt.fixed, c->fixed, UINT32_MAX);
+	c->denied = number_of(opt.deny, c->denied, UINT64_MAX);
+	c->missing = number_of(opt.missing, c->missing, UINT64_MAX);
+	c->holes = number_of(opt.holes, c->holes, UINT32_MAX);
+	c->tsc_mhz = number_of(opt.tsc_mhz, c->tsc_mhz, UINT32_MAX);
 	c->sticky_status = opt.sticky_status;
 	c->blind_to_guests = opt.blind_to_guests;
 	if (options_switch("full-width", opt.full_width, &c->full_width) ||
