@@ -104,14 +104,11 @@ static void nehalem_samples(struct kunit *test)
 	struct perf_event *event = fixture_sampling(b, general[0], 1000), *others[3];
 
 	for (unsigned int i = 0; i < ARRAY_SIZE(others); i++) {
-		x86_model_run(codes[0], true, 300);
-		KUNIT_EXPECT_EQ(test, b->nr_samples, 0);
+		RUN_EXPECT_SAMPLES(b, TESTBED_BRANCHES, 300, 0);
 		others[i] = add_counting(b, general[i + 1]);
 	}
-	x86_model_run(codes[0], true, 99);
-	KUNIT_EXPECT_EQ(test, b->nr_samples, 0);
-	x86_model_run(codes[0], true, 1);
-	KUNIT_EXPECT_EQ(test, b->nr_samples, 1);
+	RUN_EXPECT_SAMPLES(b, TESTBED_BRANCHES, 99, 0);
+	RUN_EXPECT_SAMPLES(b, TESTBED_BRANCHES, 1, 1);
 	KUNIT_EXPECT_EQ(test, fixture_read(event), 1000);
 }
 
@@ -122,17 +119,15 @@ static void nehalem_nmi_after(struct kunit *test)
 	struct perf_event *event = fixture_sampling(b, general[0], 1000), *other;
 
 	x86_model_hold(true);
-	x86_model_run(codes[0], true, 1010);
+	fixture_run(b, TESTBED_BRANCHES, 1010);
 	other = add_counting(b, general[1]);
 	KUNIT_EXPECT_EQ(test, b->nr_samples, 0);
 	x86_model_hold(false);
 	KUNIT_EXPECT_EQ(test, b->nr_samples, 1);
 	KUNIT_EXPECT_EQ(test, b->sample[0], 1000);
 	KUNIT_EXPECT_EQ(test, fixture_read(event), 1010);
-	x86_model_run(codes[0], true, 989);
-	KUNIT_EXPECT_EQ(test, b->nr_samples, 1);
-	x86_model_run(codes[0], true, 1);
-	KUNIT_EXPECT_EQ(test, b->nr_samples, 2);
+	RUN_EXPECT_SAMPLES(b, TESTBED_BRANCHES, 989, 1);
+	RUN_EXPECT_SAMPLES(b, TESTBED_BRANCHES, 1, 2);
 	KUNIT_EXPECT_EQ(test, fixture_read(event), 2000);
 }
 
@@ -152,20 +147,17 @@ static void nehalem_nmi_between(struct kunit *test)
 	unsigned int nmis = this_cpu_read(x86_model_state.nmis);
 
 	x86_model_hold(true);
-	x86_model_run(codes[0], true, 1010);
+	fixture_run(b, TESTBED_BRANCHES, 1010);
 	x86_model_after_rdpmc = take_held_nmi;
 	other = add_counting(b, general[1]);
 	KUNIT_EXPECT_NULL(test, x86_model_after_rdpmc);
 	KUNIT_EXPECT_EQ(test, this_cpu_read(x86_model_state.nmis), nmis + 1);
 	KUNIT_EXPECT_EQ(test, b->nr_samples, 0);
 	KUNIT_EXPECT_EQ(test, fixture_read(event), 1010);
-	x86_model_run(codes[0], true, b->pmu->min_left);
-	KUNIT_EXPECT_EQ(test, b->nr_samples, 1);
+	RUN_EXPECT_SAMPLES(b, TESTBED_BRANCHES, b->pmu->min_left, 1);
 	KUNIT_EXPECT_EQ(test, fixture_read(event), 1010 + b->pmu->min_left);
-	x86_model_run(codes[0], true, 989 - b->pmu->min_left);
-	KUNIT_EXPECT_EQ(test, b->nr_samples, 1);
-	x86_model_run(codes[0], true, 1);
-	KUNIT_EXPECT_EQ(test, b->nr_samples, 2);
+	RUN_EXPECT_SAMPLES(b, TESTBED_BRANCHES, 989 - b->pmu->min_left, 1);
+	RUN_EXPECT_SAMPLES(b, TESTBED_BRANCHES, 1, 2);
 	KUNIT_EXPECT_EQ(test, fixture_read(event), 2000);
 }
 
@@ -175,17 +167,15 @@ static void nehalem_stopped(struct kunit *test)
 	struct fixture *b = test->priv;
 	struct perf_event *event = fixture_sampling(b, general[0], 1000), *other;
 
-	x86_model_run(codes[0], true, 400);
+	fixture_run(b, TESTBED_BRANCHES, 400);
 	fixture_stop_event(event, PERF_EF_UPDATE);
 	other = add_counting(b, general[1]);
 	KUNIT_EXPECT_TRUE(test, event->hw.state & PERF_HES_STOPPED);
 	run_all(50);
 	KUNIT_EXPECT_EQ(test, fixture_read(event), 400);
 	fixture_start_event(event, 0);
-	x86_model_run(codes[0], true, 599);
-	KUNIT_EXPECT_EQ(test, b->nr_samples, 0);
-	x86_model_run(codes[0], true, 1);
-	KUNIT_EXPECT_EQ(test, b->nr_samples, 1);
+	RUN_EXPECT_SAMPLES(b, TESTBED_BRANCHES, 599, 0);
+	RUN_EXPECT_SAMPLES(b, TESTBED_BRANCHES, 1, 1);
 	KUNIT_EXPECT_EQ(test, fixture_read(event), 1000);
 }
 

@@ -55,12 +55,6 @@ static void group_out(struct group *g)
 		fixture_del(g->event[i]);
 }
 
-static void group_close(struct group *g)
-{
-	for (unsigned int i = 0; i < GROUP; i++)
-		fixture_close(g->event[i]);
-}
-
 /*
  * Count slots, and set PERF_METRICS to the shares of all slots that were counted since the
  * registers were 0.
@@ -119,7 +113,6 @@ static void topdown_group_restarts(struct kunit *test)
 	run(500, 51, 102);
 	group_out(&g);
 	expect_counts(test, &g, 1500, 300, 600);
-	group_close(&g);
 }
 
 /* A CPU that a test changes */
@@ -165,9 +158,6 @@ static void topdown_metrics_clear(struct kunit *test)
 
 	group_in(b, &plain);
 	KUNIT_EXPECT_EQ(test, model()->fixed_ctrl & METRICS_CLEAR, 0);
-	group_out(&plain);
-	group_close(&plain);
-	group_close(&g);
 }
 
 /* An overflow of the slots counter before its interrupt is no clear. */
@@ -195,8 +185,6 @@ static void topdown_overflow_is_no_clear(struct kunit *test)
 	x86_model_spurious_nmi();
 	expect_counts(test, &g, BIT_ULL(48) + 255, BIT_ULL(48) / 5 + 51,
 		      BIT_ULL(48) / 5 * 2 + 102);
-	group_out(&g);
-	group_close(&g);
 }
 
 static void count_group(struct kunit *test, bool builtin)
@@ -226,7 +214,6 @@ static void count_group(struct kunit *test, bool builtin)
 	if (!builtin)
 		KUNIT_EXPECT_EQ(test, model()->global_ctrl, 0);
 	KUNIT_EXPECT_EQ(test, model()->fixed_ctrl, builtin ? 0 : 0xb000);
-	group_close(&g);
 }
 
 static void topdown_counts(struct kunit *test)
@@ -289,8 +276,6 @@ static void topdown_saved_at_switch(struct kunit *test)
 	expect_counts(test, &other, 255, 51, 51);
 
 	fixture_close(alone);
-	group_close(&other);
-	group_close(&g);
 }
 
 /* An event added later gets no earlier counts; a deleted event does not change the others. */
@@ -316,7 +301,6 @@ static void topdown_members_count_from_add(struct kunit *test)
 	run(1000, 51, 102);
 	fixture_del(g.event[0]);
 	expect_counts(test, &g, 5000, 400, 800);
-	group_close(&g);
 }
 
 /* After 2^48 slots the overflow is counted, for slots and for metrics. */
@@ -342,8 +326,6 @@ static void topdown_overflow(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, model()->global_status, 0);
 	expect_counts(test, &g, BIT_ULL(48) + 1000, BIT_ULL(48) / 5 + 200,
 		      BIT_ULL(48) / 5 * 2 + 400);
-	group_out(&g);
-	group_close(&g);
 }
 
 static struct group *interrupted;
@@ -368,8 +350,6 @@ static void topdown_nmi(struct kunit *test)
 	fixture_read(g.event[0]);
 	expect_counts(test, &g, MANY, MANY / 5, MANY / 5 * 2);
 	KUNIT_EXPECT_EQ(test, model()->fixed[3], 0);
-	group_out(&g);
-	group_close(&g);
 }
 
 /*
@@ -393,8 +373,6 @@ static void topdown_cleared(struct kunit *test)
 	corepmu_rdpmc_clear(b->cpuc);
 	KUNIT_EXPECT_EQ(test, model()->fixed[3], 1000);
 	KUNIT_EXPECT_NE(test, model()->metrics, 0);
-	group_out(&g);
-	group_close(&g);
 }
 
 static struct kunit_case topdown_counts_cases[] = {
