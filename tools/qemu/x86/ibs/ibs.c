@@ -342,11 +342,7 @@ bool x86_ibs_write_op_ctl(struct x86_pmu *pmu, unsigned int i, uint64_t value)
 	return true;
 }
 
-bool x86_ibs_read_fetch(struct x86_pmu *pmu, unsigned int i, uint64_t *value)
-{
-	*value = pmu->ibs.sample[X86_IBS_FETCH_LIN_AD + i];
-	return true;
-}
+X86_MSR_READ(x86_ibs_read_fetch, ibs.sample[X86_IBS_FETCH_LIN_AD + i])
 
 bool x86_ibs_write_fetch(struct x86_pmu *pmu, unsigned int i, uint64_t value)
 {
@@ -354,11 +350,7 @@ bool x86_ibs_write_fetch(struct x86_pmu *pmu, unsigned int i, uint64_t value)
 	return true;
 }
 
-bool x86_ibs_read_op(struct x86_pmu *pmu, unsigned int i, uint64_t *value)
-{
-	*value = pmu->ibs.sample[X86_IBS_OP_RIP + i];
-	return true;
-}
+X86_MSR_READ(x86_ibs_read_op, ibs.sample[X86_IBS_OP_RIP + i])
 
 bool x86_ibs_write_op(struct x86_pmu *pmu, unsigned int i, uint64_t value)
 {
@@ -374,11 +366,7 @@ bool x86_ibs_read_control(struct x86_pmu *pmu, unsigned int i, uint64_t *value)
 	return true;
 }
 
-bool x86_ibs_read_eilvt(struct x86_pmu *pmu, unsigned int i, uint64_t *value)
-{
-	*value = pmu->ibs.eilvt[i];
-	return true;
-}
+X86_MSR_READ(x86_ibs_read_eilvt, ibs.eilvt[i])
 
 bool x86_ibs_write_eilvt(struct x86_pmu *pmu, unsigned int i, uint64_t value)
 {

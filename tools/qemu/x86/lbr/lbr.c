@@ -364,45 +364,18 @@ struct x86_lbr_entry x86_lbr_nth(const struct x86_pmu *pmu, unsigned int i)
 
 /* ---- registers ---- */
 
-bool x86_lbr_read_select(struct x86_pmu *pmu, unsigned int i, uint64_t *value)
-{
-	(void)i;
-	*value = pmu->lbr.select;
-	return true;
-}
+X86_MSR_READ(x86_lbr_read_select, lbr.select)
 
-bool x86_lbr_write_select(struct x86_pmu *pmu, unsigned int i, uint64_t value)
-{
-	(void)i;
-	if (value & ~(x86_lbr_has_amd(pmu->config) ? SELECT_AMD : SELECT_INTEL))
-		return false;
-	pmu->lbr.select = value;
-	return true;
-}
+X86_MSR_WRITE(x86_lbr_write_select, lbr.select,
+	      x86_lbr_has_amd(pmu->config) ? SELECT_AMD : SELECT_INTEL)
 
-bool x86_lbr_read_ctl(struct x86_pmu *pmu, unsigned int i, uint64_t *value)
-{
-	(void)i;
-	*value = pmu->lbr.ctl;
-	return true;
-}
+X86_MSR_READ(x86_lbr_read_ctl, lbr.ctl)
 
 /* Software has to preserve AMD's other bits, which are 0 in this model. */
-bool x86_lbr_write_ctl(struct x86_pmu *pmu, unsigned int i, uint64_t value)
-{
-	(void)i;
-	if (value & ~(x86_lbr_has_amd(pmu->config) ? EXTN_LBRV2_ENABLED : CTL_WRITABLE))
-		return false;
-	pmu->lbr.ctl = value;
-	return true;
-}
+X86_MSR_WRITE(x86_lbr_write_ctl, lbr.ctl,
+	      x86_lbr_has_amd(pmu->config) ? EXTN_LBRV2_ENABLED : CTL_WRITABLE)
 
-bool x86_lbr_read_depth(struct x86_pmu *pmu, unsigned int i, uint64_t *value)
-{
-	(void)i;
-	*value = pmu->lbr.depth;
-	return true;
-}
+X86_MSR_READ(x86_lbr_read_depth, lbr.depth)
 
 /* Any write clears the records. */
 bool x86_lbr_write_depth(struct x86_pmu *pmu, unsigned int i, uint64_t value)
@@ -415,12 +388,7 @@ bool x86_lbr_write_depth(struct x86_pmu *pmu, unsigned int i, uint64_t value)
 	return true;
 }
 
-bool x86_lbr_read_tos(struct x86_pmu *pmu, unsigned int i, uint64_t *value)
-{
-	(void)i;
-	*value = pmu->lbr.top;
-	return true;
-}
+X86_MSR_READ(x86_lbr_read_tos, lbr.top)
 
 /* Linux writes this register when it restores a task's LBR call stack. */
 bool x86_lbr_write_tos(struct x86_pmu *pmu, unsigned int i, uint64_t value)
@@ -444,53 +412,25 @@ static struct x86_lbr_entry *entry_of(struct x86_pmu *pmu, unsigned int i)
 	return &lbr->entry[i];
 }
 
-bool x86_lbr_read_from(struct x86_pmu *pmu, unsigned int i, uint64_t *value)
-{
-	const struct x86_lbr_entry *e = entry_of(pmu, i);
+/* Define the read and the write of a field of the records. */
+#define RECORD_MSR(field)								\
+	bool x86_lbr_read_##field(struct x86_pmu *pmu, unsigned int i, uint64_t *value)	\
+	{										\
+		const struct x86_lbr_entry *e = entry_of(pmu, i);			\
+											\
+		*value = e ? e->field : 0;						\
+		return true;								\
+	}										\
+											\
+	bool x86_lbr_write_##field(struct x86_pmu *pmu, unsigned int i, uint64_t value)	\
+	{										\
+		struct x86_lbr_entry *e = entry_of(pmu, i);				\
+											\
+		if (e)									\
+			e->field = value;						\
+		return true;								\
+	}
 
-	*value = e ? e->from : 0;
-	return true;
-}
-
-bool x86_lbr_write_from(struct x86_pmu *pmu, unsigned int i, uint64_t value)
-{
-	struct x86_lbr_entry *e = entry_of(pmu, i);
-
-	if (e)
-		e->from = value;
-	return true;
-}
-
-bool x86_lbr_read_to(struct x86_pmu *pmu, unsigned int i, uint64_t *value)
-{
-	const struct x86_lbr_entry *e = entry_of(pmu, i);
-
-	*value = e ? e->to : 0;
-	return true;
-}
-
-bool x86_lbr_write_to(struct x86_pmu *pmu, unsigned int i, uint64_t value)
-{
-	struct x86_lbr_entry *e = entry_of(pmu, i);
-
-	if (e)
-		e->to = value;
-	return true;
-}
-
-bool x86_lbr_read_info(struct x86_pmu *pmu, unsigned int i, uint64_t *value)
-{
-	const struct x86_lbr_entry *e = entry_of(pmu, i);
-
-	*value = e ? e->info : 0;
-	return true;
-}
-
-bool x86_lbr_write_info(struct x86_pmu *pmu, unsigned int i, uint64_t value)
-{
-	struct x86_lbr_entry *e = entry_of(pmu, i);
-
-	if (e)
-		e->info = value;
-	return true;
-}
+RECORD_MSR(from)
+RECORD_MSR(to)
+RECORD_MSR(info)

@@ -140,37 +140,13 @@ bool x86_pebs_arch_write(struct x86_pmu *pmu, struct pebs_sample *s)
 
 /* ---- registers ---- */
 
-bool x86_pebs_read_base(struct x86_pmu *pmu, unsigned int i, uint64_t *value)
-{
-	(void)i;
-	*value = pmu->pebs.base;
-	return true;
-}
+X86_MSR_READ(x86_pebs_read_base, pebs.base)
 
-bool x86_pebs_write_base(struct x86_pmu *pmu, unsigned int i, uint64_t value)
-{
-	(void)i;
-	if (value & ~(BASE_ADDRESS | BASE_SIZE))
-		return false;
-	pmu->pebs.base = value;
-	return true;
-}
+X86_MSR_WRITE(x86_pebs_write_base, pebs.base, BASE_ADDRESS | BASE_SIZE)
 
-bool x86_pebs_read_index(struct x86_pmu *pmu, unsigned int i, uint64_t *value)
-{
-	(void)i;
-	*value = pmu->pebs.index;
-	return true;
-}
+X86_MSR_READ(x86_pebs_read_index, pebs.index)
 
-bool x86_pebs_write_index(struct x86_pmu *pmu, unsigned int i, uint64_t value)
-{
-	(void)i;
-	if (value & ~INDEX_WRITABLE)
-		return false;
-	pmu->pebs.index = value;
-	return true;
-}
+X86_MSR_WRITE(x86_pebs_write_index, pebs.index, INDEX_WRITABLE)
 
 static bool write_cfg_c(struct x86_pmu *pmu, unsigned int i, uint64_t value)
 {
@@ -184,22 +160,14 @@ static bool write_cfg_c(struct x86_pmu *pmu, unsigned int i, uint64_t value)
 	return true;
 }
 
-bool x86_pebs_read_gp_cfg_c(struct x86_pmu *pmu, unsigned int i, uint64_t *value)
-{
-	*value = pmu->pebs.cfg_c[i];
-	return true;
-}
+X86_MSR_READ(x86_pebs_read_gp_cfg_c, pebs.cfg_c[i])
 
 bool x86_pebs_write_gp_cfg_c(struct x86_pmu *pmu, unsigned int i, uint64_t value)
 {
 	return write_cfg_c(pmu, i, value);
 }
 
-bool x86_pebs_read_fx_cfg_c(struct x86_pmu *pmu, unsigned int i, uint64_t *value)
-{
-	*value = pmu->pebs.cfg_c[X86_PMU_GP_MAX + i];
-	return true;
-}
+X86_MSR_READ(x86_pebs_read_fx_cfg_c, pebs.cfg_c[X86_PMU_GP_MAX + i])
 
 bool x86_pebs_write_fx_cfg_c(struct x86_pmu *pmu, unsigned int i, uint64_t value)
 {

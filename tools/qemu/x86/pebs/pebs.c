@@ -429,12 +429,7 @@ bool x86_pmu_is_slow(const struct x86_pmu *pmu, uint64_t addr)
 
 /* ---- registers ---- */
 
-bool x86_pebs_read_ds_area(struct x86_pmu *pmu, unsigned int i, uint64_t *value)
-{
-	(void)i;
-	*value = pmu->pebs.ds_area;
-	return true;
-}
+X86_MSR_READ(x86_pebs_read_ds_area, pebs.ds_area)
 
 bool x86_pebs_write_ds_area(struct x86_pmu *pmu, unsigned int i, uint64_t value)
 {
@@ -447,12 +442,7 @@ bool x86_pebs_write_ds_area(struct x86_pmu *pmu, unsigned int i, uint64_t value)
 	return true;
 }
 
-bool x86_pebs_read_enable(struct x86_pmu *pmu, unsigned int i, uint64_t *value)
-{
-	(void)i;
-	*value = pmu->pebs.enable;
-	return true;
-}
+X86_MSR_READ(x86_pebs_read_enable, pebs.enable)
 
 bool x86_pebs_write_enable(struct x86_pmu *pmu, unsigned int i, uint64_t value)
 {
@@ -467,34 +457,11 @@ bool x86_pebs_write_enable(struct x86_pmu *pmu, unsigned int i, uint64_t value)
 	return true;
 }
 
-bool x86_pebs_read_data_cfg(struct x86_pmu *pmu, unsigned int i, uint64_t *value)
-{
-	(void)i;
-	*value = pmu->pebs.data_cfg;
-	return true;
-}
+X86_MSR_READ(x86_pebs_read_data_cfg, pebs.data_cfg)
 
-bool x86_pebs_write_data_cfg(struct x86_pmu *pmu, unsigned int i, uint64_t value)
-{
-	(void)i;
-	if (value & ~(DATA_CFG_FORMAT_4 | x86_pebs_counters_cfg(pmu->config)))
-		return false;
-	pmu->pebs.data_cfg = value;
-	return true;
-}
+X86_MSR_WRITE(x86_pebs_write_data_cfg, pebs.data_cfg,
+	      DATA_CFG_FORMAT_4 | x86_pebs_counters_cfg(pmu->config))
 
-bool x86_pebs_read_ld_lat(struct x86_pmu *pmu, unsigned int i, uint64_t *value)
-{
-	(void)i;
-	*value = pmu->pebs.ld_lat;
-	return true;
-}
+X86_MSR_READ(x86_pebs_read_ld_lat, pebs.ld_lat)
 
-bool x86_pebs_write_ld_lat(struct x86_pmu *pmu, unsigned int i, uint64_t value)
-{
-	(void)i;
-	if (value & ~LD_LAT_WRITABLE)
-		return false;
-	pmu->pebs.ld_lat = value;
-	return true;
-}
+X86_MSR_WRITE(x86_pebs_write_ld_lat, pebs.ld_lat, LD_LAT_WRITABLE)

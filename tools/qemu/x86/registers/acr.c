@@ -175,22 +175,14 @@ static bool write_cfg_b(struct x86_pmu *pmu, unsigned int i, uint64_t value)
 	return true;
 }
 
-bool x86_acr_read_gp_cfg_b(struct x86_pmu *pmu, unsigned int i, uint64_t *value)
-{
-	*value = pmu->acr.cfg_b[i];
-	return true;
-}
+X86_MSR_READ(x86_acr_read_gp_cfg_b, acr.cfg_b[i])
 
 bool x86_acr_write_gp_cfg_b(struct x86_pmu *pmu, unsigned int i, uint64_t value)
 {
 	return write_cfg_b(pmu, i, value);
 }
 
-bool x86_acr_read_fx_cfg_b(struct x86_pmu *pmu, unsigned int i, uint64_t *value)
-{
-	*value = pmu->acr.cfg_b[X86_PMU_GP_MAX + i];
-	return true;
-}
+X86_MSR_READ(x86_acr_read_fx_cfg_b, acr.cfg_b[X86_PMU_GP_MAX + i])
 
 bool x86_acr_write_fx_cfg_b(struct x86_pmu *pmu, unsigned int i, uint64_t value)
 {

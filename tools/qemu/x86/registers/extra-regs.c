@@ -48,31 +48,6 @@ const char *x86_extra_reg_config_error(const struct x86_pmu_config *config)
 	return NULL;
 }
 
-bool x86_extra_reg_has_rsp_0(const struct x86_pmu_config *config)
-{
-	return bits_of(config, X86_EXTRA_REG_RSP_0);
-}
-
-bool x86_extra_reg_has_rsp_1(const struct x86_pmu_config *config)
-{
-	return bits_of(config, X86_EXTRA_REG_RSP_1);
-}
-
-bool x86_extra_reg_has_omr(const struct x86_pmu_config *config)
-{
-	return bits_of(config, X86_EXTRA_REG_OMR_0);
-}
-
-bool x86_extra_reg_has_snoop(const struct x86_pmu_config *config)
-{
-	return bits_of(config, X86_EXTRA_REG_SNOOP_0);
-}
-
-bool x86_extra_reg_has_frontend(const struct x86_pmu_config *config)
-{
-	return bits_of(config, X86_EXTRA_REG_FRONTEND);
-}
-
 static bool write(struct x86_pmu *pmu, enum x86_extra_reg reg, uint64_t value)
 {
 	if (value & ~bits_of(pmu->config, reg))
@@ -81,66 +56,25 @@ static bool write(struct x86_pmu *pmu, enum x86_extra_reg reg, uint64_t value)
 	return true;
 }
 
-bool x86_extra_reg_read_rsp_0(struct x86_pmu *pmu, unsigned int i, uint64_t *value)
-{
-	(void)i;
-	*value = pmu->extra_regs[X86_EXTRA_REG_RSP_0];
-	return true;
-}
+/* Define the functions of the MSRs of an extra register, or of a row of them from that one on. */
+#define EXTRA_REG_MSR(name, reg)							\
+	bool x86_extra_reg_has_##name(const struct x86_pmu_config *config)		\
+	{										\
+		return bits_of(config, X86_EXTRA_REG_##reg);				\
+	}										\
+											\
+	X86_MSR_READ(x86_extra_reg_read_##name, extra_regs[X86_EXTRA_REG_##reg + i])	\
+											\
+	bool x86_extra_reg_write_##name(struct x86_pmu *pmu, unsigned int i, uint64_t value) \
+	{										\
+		return write(pmu, X86_EXTRA_REG_##reg + i, value);			\
+	}
 
-bool x86_extra_reg_read_rsp_1(struct x86_pmu *pmu, unsigned int i, uint64_t *value)
-{
-	(void)i;
-	*value = pmu->extra_regs[X86_EXTRA_REG_RSP_1];
-	return true;
-}
-
-bool x86_extra_reg_read_omr(struct x86_pmu *pmu, unsigned int i, uint64_t *value)
-{
-	*value = pmu->extra_regs[X86_EXTRA_REG_OMR_0 + i];
-	return true;
-}
-
-bool x86_extra_reg_read_snoop(struct x86_pmu *pmu, unsigned int i, uint64_t *value)
-{
-	*value = pmu->extra_regs[X86_EXTRA_REG_SNOOP_0 + i];
-	return true;
-}
-
-bool x86_extra_reg_read_frontend(struct x86_pmu *pmu, unsigned int i, uint64_t *value)
-{
-	(void)i;
-	*value = pmu->extra_regs[X86_EXTRA_REG_FRONTEND];
-	return true;
-}
-
-bool x86_extra_reg_write_rsp_0(struct x86_pmu *pmu, unsigned int i, uint64_t value)
-{
-	(void)i;
-	return write(pmu, X86_EXTRA_REG_RSP_0, value);
-}
-
-bool x86_extra_reg_write_rsp_1(struct x86_pmu *pmu, unsigned int i, uint64_t value)
-{
-	(void)i;
-	return write(pmu, X86_EXTRA_REG_RSP_1, value);
-}
-
-bool x86_extra_reg_write_omr(struct x86_pmu *pmu, unsigned int i, uint64_t value)
-{
-	return write(pmu, X86_EXTRA_REG_OMR_0 + i, value);
-}
-
-bool x86_extra_reg_write_snoop(struct x86_pmu *pmu, unsigned int i, uint64_t value)
-{
-	return write(pmu, X86_EXTRA_REG_SNOOP_0 + i, value);
-}
-
-bool x86_extra_reg_write_frontend(struct x86_pmu *pmu, unsigned int i, uint64_t value)
-{
-	(void)i;
-	return write(pmu, X86_EXTRA_REG_FRONTEND, value);
-}
+EXTRA_REG_MSR(rsp_0, RSP_0)
+EXTRA_REG_MSR(rsp_1, RSP_1)
+EXTRA_REG_MSR(omr, OMR_0)
+EXTRA_REG_MSR(snoop, SNOOP_0)
+EXTRA_REG_MSR(frontend, FRONTEND)
 
 static uint8_t nr_bits(uint64_t value)
 {

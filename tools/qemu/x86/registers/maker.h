@@ -206,6 +206,26 @@ uint64_t x86_ibs_distance(const struct x86_pmu *pmu, enum x86_ibs_unit unit,
 bool x86_pmu_is_denied(const struct x86_pmu *pmu, unsigned int i);
 void x86_pmu_activate_gp(struct x86_pmu *pmu, unsigned int i);
 
+/* Define a row's @read: it reads a field of @pmu. @i is the register's index in its row. */
+#define X86_MSR_READ(name, field)						\
+	bool name(struct x86_pmu *pmu, unsigned int i, uint64_t *value)		\
+	{									\
+		(void)i;							\
+		*value = pmu->field;						\
+		return true;							\
+	}
+
+/* Define a row's @write: it sets a field of @pmu, and other bits than @writable fault. */
+#define X86_MSR_WRITE(name, field, writable)					\
+	bool name(struct x86_pmu *pmu, unsigned int i, uint64_t value)		\
+	{									\
+		(void)i;							\
+		if (value & ~(writable))					\
+			return false;						\
+		pmu->field = value;						\
+		return true;							\
+	}
+
 /* msr.c: @present, @read and @write of registers that both vendors have */
 bool x86_msr_always(const struct x86_pmu_config *config);
 void x86_msr_set_counter(struct x86_pmu *pmu, unsigned int i, uint64_t value);

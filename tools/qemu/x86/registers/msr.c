@@ -31,11 +31,7 @@ bool x86_msr_read_gp(struct x86_pmu *pmu, unsigned int i, uint64_t *value)
 	return true;
 }
 
-bool x86_msr_read_select(struct x86_pmu *pmu, unsigned int i, uint64_t *value)
-{
-	*value = pmu->counter[i].select;
-	return true;
-}
+X86_MSR_READ(x86_msr_read_select, counter[i].select)
 
 /* Check whether a write to a register sets reserved bits and faults. */
 static bool reserved(const struct x86_pmu *pmu, uint64_t value, uint64_t allowed)
@@ -62,19 +58,9 @@ bool x86_msr_write_select(struct x86_pmu *pmu, unsigned int i, uint64_t value)
 	return true;
 }
 
-bool x86_msr_read_status(struct x86_pmu *pmu, unsigned int i, uint64_t *value)
-{
-	(void)i;
-	*value = pmu->status;
-	return true;
-}
+X86_MSR_READ(x86_msr_read_status, status)
 
-bool x86_msr_read_global_ctrl(struct x86_pmu *pmu, unsigned int i, uint64_t *value)
-{
-	(void)i;
-	*value = pmu->global_ctrl;
-	return true;
-}
+X86_MSR_READ(x86_msr_read_global_ctrl, global_ctrl)
 
 bool x86_msr_write_global_ctrl(struct x86_pmu *pmu, unsigned int i, uint64_t value)
 {
@@ -127,12 +113,7 @@ bool x86_msr_write_status_set(struct x86_pmu *pmu, unsigned int i, uint64_t valu
 	return true;
 }
 
-bool x86_msr_read_debugctl(struct x86_pmu *pmu, unsigned int i, uint64_t *value)
-{
-	(void)i;
-	*value = pmu->debugctl;
-	return true;
-}
+X86_MSR_READ(x86_msr_read_debugctl, debugctl)
 
 bool x86_msr_write_debugctl(struct x86_pmu *pmu, unsigned int i, uint64_t value)
 {
