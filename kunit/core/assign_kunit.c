@@ -7,9 +7,11 @@
 #include <linux/bitops.h>
 #include <linux/bits.h>
 #include <linux/compiler.h>
+#include <linux/ktime.h>
 #include <linux/prandom.h>
 #include <linux/sched.h>
 #include <linux/string.h>
+#include <linux/time64.h>
 
 #include <corepmu/assign.h>
 
@@ -452,6 +454,44 @@ static void assign_restores_after_a_pair(struct kunit *test)
 	}
 }
 
+/*
+ * Expect that a set without a placement is refused soon: in under 0.1 s at least once in five tries,
+ * since a busy host may stop this guest. @pairs events need a pair of the first @counters counters,
+ * @either events a pair or the cycle counter, and @cycles events the cycle counter.
+ */
+static void refuses_soon(struct kunit *test, unsigned int counters, unsigned int pairs,
+			 unsigned int either, unsigned int cycles)
+{
+	u64 upper = GENMASK_ULL(counters - 1, 0) & 0xaaaaaaaaULL, begun, least = U64_MAX;
+	struct corepmu_demand demands[COREPMU_MAX_DEMANDS];
+	const unsigned int nr = pairs + either + cycles;
+
+	for (unsigned int i = 0; i < nr; i++)
+		demands[i] = (struct corepmu_demand) {
+			.allowed = i < pairs ? upper :
+				   BIT_ULL(31) | (i < pairs + either ? upper : 0),
+			.pairs = i < pairs + either ? upper : 0,
+			.counter = -1,
+		};
+
+	for (unsigned int tries = 0; tries < 5 && least >= 100 * NSEC_PER_MSEC; tries++) {
+		begun = ktime_get_ns();
+		KUNIT_EXPECT_EQ(test, corepmu_assign(demands, nr), -EAGAIN);
+		least = min(least, ktime_get_ns() - begun);
+	}
+	KUNIT_ASSERT_LT(test, least, 100 * NSEC_PER_MSEC);
+}
+
+/* Perf core may add a set without a placement in each context switch. */
+static void assign_refuses_pairs_soon(struct kunit *test)
+{
+	/* More events than pairs, and one cycle counter */
+	refuses_soon(test, 14, 0, 9, 0);
+	/* Pairs for all, but two events for the cycle counter */
+	refuses_soon(test, 18, 8, 0, 2);
+	refuses_soon(test, 30, 0, 15, 2);
+}
+
 static struct kunit_case assign_cases[] = {
 	KUNIT_CASE_SLOW(assign_every_graph),
 	KUNIT_CASE_SLOW(assign_random),
@@ -461,6 +501,7 @@ static struct kunit_case assign_cases[] = {
 	KUNIT_CASE(assign_takes_dedicated_then_lowest),
 	KUNIT_CASE(assign_pairs),
 	KUNIT_CASE(assign_restores_after_a_pair),
+	KUNIT_CASE(assign_refuses_pairs_soon),
 	{ }
 };
 

@@ -209,13 +209,47 @@ static bool matching_add(struct matching *m, int event)
 	return false;
 }
 
+/* Check whether no event distinguishes two pairs. */
+static bool are_alike(const struct matching *m, int upper, int other)
+{
+	unsigned int i;
+	u64 differ = 0;
+
+	for (i = 0; i < m->nr; i++) {
+		u64 allowed = m->demands[i].allowed, pairs = m->demands[i].pairs;
+
+		differ |= allowed >> (upper - 1) ^ allowed >> (other - 1);
+		differ |= pairs >> (upper - 1) ^ pairs >> (other - 1);
+	}
+
+	return !(differ & 3);
+}
+
+/* Check whether an earlier event is on a pair and may use the same counters as @event. */
+static bool like_is_on_pair(const struct matching *m, unsigned int event)
+{
+	const struct corepmu_demand *demand = &m->demands[event], *like;
+
+	for (like = m->demands; like < demand; like++)
+		if (is_pair(like) && like->allowed == demand->allowed &&
+		    like->pairs == demand->pairs)
+			return true;
+
+	return false;
+}
+
 /*
- * Try all placements: for each event from @event on that can be on a pair, try each pair, and a
- * single counter. Then match the other events. Return whether all events are placed.
+ * Try all placements: for each event from @event on that can be on a pair, try a single counter and
+ * each pair. Then match the other events. Return whether all events are placed.
+ *
+ * The search skips placements that differ from others in names only: of pairs that are alike it
+ * tries one, and of events that are alike the first ones get the single counters. On PMUv3 all
+ * pairs are alike: without these rules 10 events on 16 counters take seconds.
  */
 static bool matching_search(struct matching *m, unsigned int event)
 {
 	s8 saved[COREPMU_MAX_DEMANDS];
+	int tried = 0;
 	u64 pairs;
 
 	while (event < m->nr && !m->demands[event].pairs)
@@ -233,7 +267,7 @@ static bool matching_search(struct matching *m, unsigned int event)
 	matching_save(m, saved);
 
 	/* Try without a pair: the matching at the end places the event on a single counter. */
-	if (m->demands[event].allowed & ~m->demands[event].pairs) {
+	if ((m->demands[event].allowed & ~m->demands[event].pairs) && !like_is_on_pair(m, event)) {
 		if (matching_search(m, event + 1))
 			return true;
 		matching_restore(m, saved);
@@ -245,6 +279,9 @@ static bool matching_search(struct matching *m, unsigned int event)
 		pairs &= ~BIT_ULL(upper);
 		if (m->blocked & (BIT_ULL(upper) | BIT_ULL(upper - 1)))
 			continue;
+		if (tried && are_alike(m, upper, tried))
+			continue;
+		tried = upper;
 		matching_place(m, event, upper);
 		if (matching_search(m, event + 1))
 			return true;
