@@ -24,6 +24,8 @@
 #error "corepmu needs a kernel with CONFIG_PERF_EVENTS"
 #endif
 
+#include <linux/atomic.h>
+#include <linux/build_bug.h>
 #include <linux/cpumask.h>
 #include <linux/device.h>
 #include <linux/hrtimer.h>
@@ -220,6 +222,17 @@ static inline bool compat_event_has_prog(const struct perf_event *event)
 #else
 	return false;
 #endif
+}
+
+/*
+ * Check whether a process has mapped the event's own buffer: an event may share the buffer of
+ * another (PERF_EVENT_IOC_SET_OUTPUT). 6.18 made mmap_count a refcount_t, which is an atomic_t.
+ */
+static inline bool compat_event_is_mapped(const struct perf_event *event)
+{
+	static_assert(sizeof(event->mmap_count) == sizeof(atomic_t));
+
+	return atomic_read((const atomic_t *)&event->mmap_count);
 }
 
 /* 6.8 added PERF_SAMPLE_BRANCH_COUNTERS; earlier perf core rejects the bit. */

@@ -231,12 +231,12 @@ u64 corepmu_counting_period(struct corepmu *pmu, const struct hw_perf_event *hwc
 int corepmu_decode_cache(u64 config, unsigned int *cache, unsigned int *op, bool *miss);
 
 /*
- * Update the user page only if a process has mapped it: otherwise perf core would write a page that
- * no process reads.
+ * Update the user page only if a process has mapped it: otherwise no process reads the page, or the
+ * page is of another event, which shares its buffer.
  */
 static inline void corepmu_update_userpage(struct perf_event *event)
 {
-	if (unlikely(READ_ONCE(event->rb)))
+	if (unlikely(compat_event_is_mapped(event)))
 		perf_event_update_userpage(event);
 }
 

@@ -154,6 +154,7 @@ void map_page(struct fixture *b, struct perf_event *event)
 {
 	event->rb = rb_alloc(0, 0, b->cpu, 0);
 	KUNIT_ASSERT_NOT_NULL(b->test, event->rb);
+	atomic_set((atomic_t *)&event->mmap_count, 1);
 	/* As perf core does before it calls add() */
 	event->state = PERF_EVENT_STATE_ACTIVE;
 }
@@ -166,6 +167,7 @@ void unmap_page(struct perf_event *event)
 {
 	rb_free(event->rb);
 	event->rb = NULL;
+	atomic_set((atomic_t *)&event->mmap_count, 0);
 }
 
 /* User space reads the same count as the kernel, whatever happens to the event. */
@@ -195,6 +197,39 @@ static void rdpmc_counts(struct kunit *test)
 	fixture_del(event);
 	KUNIT_EXPECT_EQ(test, page->index, 0);
 	KUNIT_EXPECT_EQ(test, read_page(event), 13000);
+	unmap_page(event);
+	fixture_close(event);
+	end_readable(b);
+}
+
+/* An event that writes its samples to another event's buffer leaves that event's page alone. */
+static void rdpmc_redirected(struct kunit *test)
+{
+	struct fixture *b = readable_fixture(test, test->param_value);
+	struct perf_event *event = readable_event(b, 0), *other = readable_event(b, 1000);
+	struct perf_event_mmap_page *page;
+	u32 index;
+
+	map_page(b, event);
+	page = event->rb->user_page;
+	other->rb = event->rb;
+	other->state = PERF_EVENT_STATE_ACTIVE;
+	KUNIT_EXPECT_EQ(test, fixture_add(event, PERF_EF_START), 0);
+	index = page->index;
+	KUNIT_EXPECT_EQ(test, fixture_add(other, PERF_EF_START), 0);
+	KUNIT_EXPECT_EQ(test, page->index, index);
+	fixture_run(b, TESTBED_INSTRUCTIONS, 2500);
+	KUNIT_EXPECT_EQ(test, b->nr_samples, 2);
+	KUNIT_EXPECT_EQ(test, read_page(event), 2500);
+	fixture_stop_event(other, PERF_EF_UPDATE);
+	fixture_start_event(other, PERF_EF_RELOAD);
+	fixture_del(other);
+	KUNIT_EXPECT_EQ(test, page->index, index);
+	KUNIT_EXPECT_EQ(test, read_page(event), 2500);
+
+	other->rb = NULL;
+	fixture_close(other);
+	fixture_del(event);
 	unmap_page(event);
 	fixture_close(event);
 	end_readable(b);
@@ -317,6 +352,7 @@ static const void *readable_gen_params(const void *prev, char *desc)
 
 static struct kunit_case rdpmc_cases[] = {
 	KUNIT_CASE_PARAM(rdpmc_counts, readable_gen_params),
+	KUNIT_CASE_PARAM(rdpmc_redirected, readable_gen_params),
 	KUNIT_CASE_PARAM(rdpmc_samples, readable_gen_params),
 	KUNIT_CASE_PARAM(rdpmc_allowed, readable_gen_params),
 	KUNIT_CASE_PARAM(rdpmc_unreadable, testbed_gen_params),

@@ -9,9 +9,13 @@
 #include <linux/string.h>
 #include <linux/time64.h>
 
+/* struct perf_buffer, which perf core keeps to itself */
+#include <../kernel/events/internal.h>
+
 #include <corepmu/pmu.h>
 
 #include "fixture/testbed.h"
+#include "fixture/userpage.h"
 #include "models/x86/pebs.h"
 #include "models/x86/access.h"
 #include "fixture.h"
@@ -405,6 +409,34 @@ static void precise_after_an_agent(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, m->unknown_nmis, 0);
 }
 
+/*
+ * An event that was mapped, and unmapped, writes its samples to another event's buffer: its records
+ * leave that event's page alone.
+ */
+static void precise_redirected(struct kunit *test)
+{
+	struct fixture *b = test->priv;
+	struct perf_event *owner = fixture_event(b, PERF_COUNT_HW_CPU_CYCLES, 0);
+	struct perf_event *event = open_precise(b, PERF_COUNT_HW_INSTRUCTIONS, 2, 100);
+	u32 lock;
+
+	map_page(b, owner);
+	KUNIT_ASSERT_EQ(test, fixture_add(owner, PERF_EF_START), 0);
+	corepmu_hw_add_flag(&event->hw, COREPMU_EVENT_MAPPED);
+	event->rb = owner->rb;
+	event->state = PERF_EVENT_STATE_ACTIVE;
+	KUNIT_ASSERT_EQ(test, fixture_add(event, PERF_EF_START), 0);
+	/* Each update changes the lock. */
+	lock = owner->rb->user_page->lock;
+	fixture_forget(b);
+	RUN_EXPECT_SAMPLES(b, TESTBED_INSTRUCTIONS, 250, 2);
+	KUNIT_EXPECT_EQ(test, owner->rb->user_page->lock, lock);
+
+	event->rb = NULL;
+	fixture_del(owner);
+	unmap_page(owner);
+}
+
 /* If a hidden symbol rules out precise events, precise_reason says what the kernel hides. */
 static void precise_reason_names_hidden(struct kunit *test)
 {
@@ -443,6 +475,7 @@ static struct kunit_case pebs_cases[] = {
 	KUNIT_CASE_PARAM(precise_encodes, pebs_gen_params),
 	KUNIT_CASE_PARAM(precise_latency, pebs_gen_params),
 	KUNIT_CASE_PARAM(precise_after_an_agent, pebs_gen_params),
+	KUNIT_CASE_PARAM(precise_redirected, pebs_gen_params),
 	KUNIT_CASE_PARAM(precise_reason_names_hidden, pebs_gen_params),
 	{ }
 };

@@ -201,7 +201,7 @@ static void overflow_event(struct corepmu_cpu *cpuc, struct perf_event *event)
 	else
 		ended = corepmu_counter_next_period(cpuc, event);
 	if (event->hw.flags & COREPMU_EVENT_MAPPED)
-		perf_event_update_userpage(event);
+		corepmu_update_userpage(event);
 	if (!ended || !is_sampling_event(event))
 		return;
 

@@ -157,7 +157,7 @@ void corepmu_event_mapped(struct perf_event *event, struct mm_struct *mm)
 	if (!readable || !(event->attach_state & PERF_ATTACH_TASK) ||
 	    READ_ONCE(hwc->target->mm) == mm) {
 		corepmu_hw_add_flag(hwc, COREPMU_EVENT_MAPPED);
-		/* Earlier overflows did not update the page. */
+		/* Earlier overflows, starts and stops did not update the page. */
 		perf_event_update_userpage(event);
 	}
 }

@@ -340,7 +340,7 @@ static noinline void resume_records(struct corepmu_cpu *cpuc)
 		barrier();
 		hwc->state = state;
 		if (hwc->flags & COREPMU_EVENT_MAPPED)
-			perf_event_update_userpage(event);
+			corepmu_update_userpage(event);
 	}
 	barrier();
 	cpuc->running = true;

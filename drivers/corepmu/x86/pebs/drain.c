@@ -92,7 +92,7 @@ static void account_hw_reloads(struct corepmu_cpu *cpuc, int idx)
 	local64_set(&hwc->prev_count, now);
 	local64_set(&hwc->period_left, -now);
 	if (hwc->flags & COREPMU_EVENT_MAPPED)
-		perf_event_update_userpage(event);
+		corepmu_update_userpage(event);
 }
 
 /**
@@ -134,7 +134,7 @@ static __always_inline u64 account_reset(struct corepmu_cpu *cpuc, struct perf_e
 	else
 		ended = corepmu_counter_next_period(cpuc, event);
 	if (event->hw.flags & COREPMU_EVENT_MAPPED)
-		perf_event_update_userpage(event);
+		corepmu_update_userpage(event);
 
 	return ended;
 }
