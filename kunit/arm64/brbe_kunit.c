@@ -96,22 +96,11 @@ static void brbe_by_type(struct kunit *test)
 	}
 }
 
-/*
- * With branches of the kernel only, records of exceptions and of their returns have one address;
- * the other is 0.
- */
-static void brbe_halves(struct kunit *test)
+static void expect_halves(struct kunit *test, const struct branch_seen *seen)
 {
-	struct fixture *b = test->priv;
-	struct perf_event *event = branch_open_stack(b, PERF_SAMPLE_BRANCH_ANY |
-						     PERF_SAMPLE_BRANCH_KERNEL |
-						     PERF_SAMPLE_BRANCH_TYPE_SAVE |
-						     PERF_SAMPLE_BRANCH_PRIV_SAVE);
-	const struct perf_branch_entry *entry = branch_seen[0].entries;
+	const struct perf_branch_entry *entry = seen->entries;
 
-	branch_start(event);
-	every_type();
-	OVERFLOW_EXPECT_FROM(b, &branch_seen[0], ARM_KERNEL + 0x20, ARM_KERNEL + 0x10, 0);
+	EXPECT_FROM(test, seen, ARM_KERNEL + 0x20, ARM_KERNEL + 0x10, 0);
 	KUNIT_EXPECT_EQ(test, entry[0].to, 0);
 	KUNIT_EXPECT_EQ(test, (u64)entry[0].type, PERF_BR_ERET);
 	KUNIT_EXPECT_EQ(test, entry[2].to, ARM_KERNEL);
@@ -123,6 +112,37 @@ static void brbe_halves(struct kunit *test)
 	/* The prediction is known if the record has a source. */
 	KUNIT_EXPECT_EQ(test, (u64)entry[0].predicted, 1);
 	KUNIT_EXPECT_EQ(test, (u64)entry[2].predicted, 0);
+}
+
+/*
+ * With branches of the kernel only, records of exceptions and of their returns have one address;
+ * the other is 0. The same is true while another event wants user space's branches.
+ */
+static void brbe_halves(struct kunit *test)
+{
+	struct fixture *b = test->priv;
+	struct perf_event *user = branch_open_stack(b, ANY_USER);
+	struct perf_event *event = branch_open_stack(b, PERF_SAMPLE_BRANCH_ANY |
+						     PERF_SAMPLE_BRANCH_KERNEL |
+						     PERF_SAMPLE_BRANCH_TYPE_SAVE |
+						     PERF_SAMPLE_BRANCH_PRIV_SAVE);
+
+	branch_start(event);
+	every_type();
+	branch_overflow(b);
+	KUNIT_EXPECT_EQ(test, b->nr_samples, 1);
+	expect_halves(test, &branch_seen[0]);
+
+	fixture_del(event);
+	branch_add(user);
+	branch_add(event);
+	b->nr_samples = 0;
+	every_type();
+	branch_overflow(b);
+	KUNIT_EXPECT_EQ(test, b->nr_samples, 2);
+	/* The sample of the other event has the branches of user space. */
+	expect_halves(test, &branch_seen[branch_seen[0].nr == 3 ? 0 : 1]);
+	fixture_del(user);
 	branch_end(event);
 }
 

@@ -157,6 +157,21 @@ static unsigned int privilege_of(u64 to)
 	return corepmu_branch_is_kernel(to) ? PERF_BR_PRIV_KERNEL : PERF_BR_PRIV_USER;
 }
 
+/*
+ * Remove from a record what the hardware leaves out if no event wants user space's branches: the
+ * addresses there, and the prediction of a branch without a source.
+ */
+static void hide_user(struct perf_branch_entry *entry)
+{
+	if (!corepmu_branch_is_kernel(entry->to))
+		entry->to = 0;
+	if (corepmu_branch_is_kernel(entry->from))
+		return;
+	entry->from = 0;
+	entry->mispred = 0;
+	entry->predicted = 0;
+}
+
 static void choose_branches(const struct corepmu_branch_backend *backend,
 			    struct corepmu_branch_list *list, u64 wanted,
 			    struct perf_branch_stack *stack, const struct counted *counted)
@@ -164,7 +179,9 @@ static void choose_branches(const struct corepmu_branch_backend *backend,
 	const u64 look = (wanted & (COREPMU_BRANCH_TYPE | COREPMU_BRANCH_CHOSEN)) |
 			 backend->decodes_all;
 	const u64 bits = bits_wanted(wanted);
+	const bool halve = backend->halves && !(wanted & COREPMU_BRANCH_USER);
 	const unsigned int nr = list->nr;
+	union corepmu_branch_words half;
 	unsigned int i, shown = 0;
 	u32 type = 0;
 
@@ -173,6 +190,11 @@ static void choose_branches(const struct corepmu_branch_backend *backend,
 		const union corepmu_branch_words *from = (const void *)&list->entries[i];
 		union corepmu_branch_words *to = (void *)&stack->entries[shown];
 
+		if (halve) {
+			half = *from;
+			hide_user(&half.entry);
+			from = &half;
+		}
 		if (!level_is_wanted(wanted, &from->entry) ||
 		    !transaction_is_wanted(wanted, &from->entry))
 			continue;

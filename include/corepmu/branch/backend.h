@@ -73,6 +73,8 @@ struct corepmu_call_stack {
  * @never_in_tx: the CPU has no transactions: IN_TX and ABORT_TX select no branch, NO_TX selects
  *	every branch, as with the built-in driver
  * @decodes_all: @decode may correct an address: call it for every record
+ * @halves: a branch into the kernel or back has only the kernel's address if no event wants
+ *	user space's
  * @open: reserve the hardware for one more event. Return 0, or an errno after corepmu_refuse();
  *	NULL, like @close, if no other driver uses the hardware. Process context
  * @close: undo @open. Process context
@@ -108,6 +110,7 @@ struct corepmu_branch_backend {
 	bool		empty_stacks;
 	bool		never_in_tx;
 	bool		decodes_all;
+	bool		halves;
 	int		(*open)(void);
 	void		(*close)(void);
 	void		(*reset)(struct corepmu_cpu *cpuc);

@@ -258,6 +258,7 @@ static const struct corepmu_branch_backend brbe_backend = {
 	.name		= "BRBE",
 	.offers		= COREPMU_BRANCH_KERNEL,
 	.freeze_ends	= true,
+	.halves		= true,
 	.reset		= brbe_reset,
 	.start		= brbe_start,
 	.stop		= brbe_stop,
