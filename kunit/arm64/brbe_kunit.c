@@ -342,6 +342,12 @@ static void brbe_refuses(struct kunit *test)
 		/* A sample in a guest would have the host's branches: exclude_host is rejected. */
 		attr.exclude_host = 1;
 		KUNIT_EXPECT_NE_MSG(test, fixture_open(b, &attr, &event), 0, "row %u", i);
+		/* An event that counts neither the kernel nor user space has no branches. */
+		attr.exclude_host = 0;
+		attr.exclude_kernel = 1;
+		attr.exclude_user = 1;
+		KUNIT_EXPECT_EQ_MSG(test, fixture_open(b, &attr, &event),
+				    table[i].err ?: -EOPNOTSUPP, "row %u", i);
 	}
 }
 

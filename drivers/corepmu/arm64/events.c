@@ -256,18 +256,22 @@ static noinline int encode_config1(struct corepmu *pmu, struct perf_event *event
 static noinline int pmuv3_encode_branches(struct corepmu *pmu, struct perf_event *event)
 {
 	const struct perf_event_attr *attr = &event->attr;
-	int ret;
+	int ret = corepmu_branch_encode(pmu, event);
 
+	if (ret)
+		return ret;
 	if (attr->exclude_host)
 		return corepmu_refuse(-EOPNOTSUPP,
 				      "exclude_host is 1: guests have no branch records; leave out modifier G or the branch records");
+	if (attr->exclude_user && attr->exclude_kernel)
+		return corepmu_refuse(-EOPNOTSUPP,
+				      "exclude_user and exclude_kernel are 1: hypervisors have no branch records; add modifier u or k, or leave out the branch records");
 
-	ret = corepmu_branch_encode(pmu, event);
-	if (!ret && is_kernel_in_hyp_mode() && !attr->exclude_kernel &&
+	if (is_kernel_in_hyp_mode() && !attr->exclude_kernel &&
 	    (attr->branch_sample_type & PERF_SAMPLE_BRANCH_HV))
 		event->hw.branch_reg.config |= COREPMU_BRANCH_KERNEL;
 
-	return ret;
+	return 0;
 }
 
 /**
