@@ -3,6 +3,9 @@
  * page.c - the mapped page of an event, and reading counters from user space
  */
 #define _GNU_SOURCE
+#include <glob.h>
+#include <setjmp.h>
+#include <signal.h>
 #include <time.h>
 
 #include "judge/guard.h"
@@ -395,6 +398,93 @@ static void while_sampling(void)
 	reader_close(&reader);
 }
 
+static sigjmp_buf fault_return;
+
+static void on_fault(int sig)
+{
+	(void)sig;
+	siglongjmp(fault_return, 1);
+}
+
+/* Return whether this process may read a counter with RDPMC: otherwise the instruction faults. */
+static bool can_read(unsigned int counter)
+{
+	struct sigaction action = { .sa_handler = on_fault, .sa_flags = SA_NODEFER };
+	struct sigaction before;
+	volatile bool reads = false;
+
+	sigaction(SIGSEGV, &action, &before);
+	if (!sigsetjmp(fault_return, 0)) {
+		user_read_counter(counter);
+		reads = true;
+	}
+	sigaction(SIGSEGV, &before, NULL);
+	return reads;
+}
+
+#define RDPMC_FILES	"/sys/bus/event_source/devices/*/rdpmc"
+
+/* The PMUs share one switch of the kernel: 0 or 2 in the file of another PMU may decide. */
+static bool another_file_decides(const char *path)
+{
+	bool found = false;
+	glob_t files;
+	size_t i;
+
+	if (glob(RDPMC_FILES, 0, NULL, &files))
+		return false;
+	for (i = 0; i < files.gl_pathc; i++)
+		found |= strcmp(files.gl_pathv[i], path) && read_number(files.gl_pathv[i]) != 1;
+	globfree(&files);
+	return found;
+}
+
+static void expect_reads(const char *path, long value, const char *who, unsigned int counter,
+			 bool allowed)
+{
+	expect_eq("write of the file rdpmc", 0, change_number(path, value));
+	expect_or_say(can_read(counter) == allowed, "rdpmc is %ld: %s %s a counter", value, who,
+		      allowed ? "cannot read" : "can read");
+}
+
+static void rdpmc_file(void)
+{
+	struct reader reader;
+	unsigned int counter;
+	char path[256];
+
+	snprintf(path, sizeof(path), "/sys/bus/event_source/devices/%s/rdpmc", pmu.name);
+	if (read_number(path) < 0) {
+		ktap_skip("the PMU has no file rdpmc");
+		return;
+	}
+	if (another_file_decides(path)) {
+		ktap_skip("the file rdpmc of another PMU is not 1");
+		return;
+	}
+	if (change_number(path, 1)) {
+		ktap_skip("the file rdpmc cannot be written");
+		return;
+	}
+	run_on(pmu.cpu);
+	if (!open_for_user_space(&reader, 0))
+		return;
+	/* Other events may have all counters now. */
+	counter = reader.page->index - 1;
+	if (counter == -1U) {
+		ktap_skip("the event is on no counter");
+		reader_close(&reader);
+		return;
+	}
+	expect_reads(path, 1, "a process with an active event", counter, true);
+	expect_reads(path, 0, "a process with an active event", counter, false);
+	expect_reads(path, 1, "a process with an active event", counter, true);
+	reader_close(&reader);
+	expect_reads(path, 1, "a process without an event", counter, false);
+	expect_reads(path, 2, "a process without an event", counter, true);
+	expect_reads(path, 1, "a process without an event", counter, false);
+}
+
 static const struct check checks[] = {
 	{ "page", "the page of a disabled event",
 	  MAN "offset: \"When using rdpmc for reads this offset value must be added to the one returned by rdpmc to get the current total event count.\", time_enabled: \"Time the event was active.\", time_running: \"Time the event was running.\"",
@@ -414,6 +504,9 @@ static const struct check checks[] = {
 	  ON_MODES },
 	{ "page", "counters read from user space while they sample", USER_READS, while_sampling,
 	  NEED_SAMPLING },
+	{ "page", "the file rdpmc permits and denies reads",
+	  MAN "rdpmc: \"If this file is 1, then direct user-space access to the performance counter registers is allowed via the rdpmc instruction. This can be disabled by echoing 0 to the file.\" \"1 now means only allow access to processes with active perf events, with 2 indicating the old allow-anyone-access behavior.\"",
+	  rdpmc_file, NEED_PMU | NEED_DISRUPT },
 };
 
 const struct check_list page_checks = { checks, ARRAY_SIZE(checks) };
