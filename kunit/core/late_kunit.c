@@ -144,6 +144,41 @@ static void late_tick_at_limit(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, fixture_read(event), 2000);
 }
 
+/* Perf core shortens the period of an event with a frequency, as perf_adjust_period() does. */
+static void shorten_period(struct fixture *b, struct perf_event *event)
+{
+	event->hw.sample_period = 100;
+	event->pmu->stop(event, PERF_EF_UPDATE);
+	local64_set(&event->hw.period_left, 0);
+	event->pmu->start(event, PERF_EF_RELOAD);
+}
+
+/* In the late sample perf core restarts the event with a shorter period. The event ends stopped. */
+static void late_restarts(struct kunit *test)
+{
+	struct fixture *b = test->priv;
+	struct perf_event *event = fixture_sampling(b, PERF_COUNT_HW_CPU_CYCLES, 1000);
+
+	b->testbed->ops->hold(true);
+	fixture_run(b, TESTBED_CYCLES, 1010);
+	b->on_sample = shorten_period;
+	fixture_del(event);
+	b->on_sample = NULL;
+	b->testbed->ops->hold(false);
+	KUNIT_EXPECT_EQ(test, b->nr_samples, 1);
+	KUNIT_EXPECT_TRUE(test, event->hw.state & PERF_HES_STOPPED);
+	KUNIT_EXPECT_EQ(test, b->cpuc->active, 0);
+	fixture_run(b, TESTBED_CYCLES, 500);
+	KUNIT_EXPECT_EQ(test, fixture_read(event), 1010);
+
+	KUNIT_EXPECT_EQ(test, fixture_add(event, PERF_EF_START), 0);
+	fixture_run(b, TESTBED_CYCLES, 99);
+	KUNIT_EXPECT_EQ(test, b->nr_samples, 1);
+	fixture_run(b, TESTBED_CYCLES, 1);
+	KUNIT_EXPECT_EQ(test, b->nr_samples, 2);
+	KUNIT_EXPECT_EQ(test, fixture_read(event), 1110);
+}
+
 static unsigned int depth, max_depth;
 
 /* As perf_event_throttle_group(): throttle all events, the event of the sample too. */
@@ -221,6 +256,7 @@ static struct kunit_case late_cases[] = {
 	KUNIT_CASE_PARAM(late_powers_up_throttled, testbed_gen_params),
 	KUNIT_CASE_PARAM(late_powers_up_at_limit, testbed_gen_params),
 	KUNIT_CASE_PARAM(late_tick_at_limit, testbed_gen_params),
+	KUNIT_CASE_PARAM(late_restarts, testbed_gen_params),
 	KUNIT_CASE_PARAM(late_throttles_group, testbed_gen_params),
 	KUNIT_CASE_PARAM(late_stops_throttled, testbed_gen_params),
 	{ }

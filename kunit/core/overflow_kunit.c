@@ -118,6 +118,28 @@ static void overflow_late_keeps_periods(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, fixture_read(event), 20000);
 }
 
+/*
+ * The interrupt is late by more than half of the counter's range: the count stays exact. The event
+ * stops before the interrupt: CPUs without a status register do not see such an overflow.
+ */
+static void overflow_late_by_half_the_range(struct kunit *test)
+{
+	struct fixture *b = test->priv;
+	struct perf_event *event = fixture_sampling(b, PERF_COUNT_HW_INSTRUCTIONS, 1000);
+	u64 mask = corepmu_hw_value_mask(&event->hw), late = 1000 + (mask >> 1) + 100;
+
+	if (mask == U64_MAX)
+		kunit_skip(test, "half of the counter's range is the longest period");
+	b->testbed->ops->hold(true);
+	fixture_run(b, TESTBED_INSTRUCTIONS, late);
+	KUNIT_EXPECT_EQ(test, fixture_read(event), late);
+	fixture_stop_event(event, PERF_EF_UPDATE);
+	b->testbed->ops->hold(false);
+	KUNIT_EXPECT_EQ(test, local64_read(&event->count), late);
+	KUNIT_EXPECT_EQ(test, b->nr_samples, 1);
+	KUNIT_EXPECT_EQ(test, b->sample[0], late);
+}
+
 /* Place of the last sample */
 static bool seen_user;
 static unsigned long seen_ip;
@@ -500,6 +522,7 @@ static struct kunit_case overflow_cases[] = {
 	KUNIT_CASE_PARAM(overflow_long_periods, testbed_gen_params),
 	KUNIT_CASE_PARAM(overflow_several, testbed_gen_params),
 	KUNIT_CASE_PARAM(overflow_late_keeps_periods, testbed_gen_params),
+	KUNIT_CASE_PARAM(overflow_late_by_half_the_range, testbed_gen_params),
 	KUNIT_CASE_PARAM(overflow_shows_user_registers, testbed_gen_params),
 	KUNIT_CASE_PARAM(overflow_spurious, testbed_gen_params),
 	KUNIT_CASE_PARAM(overflow_stop_without_trace, testbed_gen_params),
