@@ -115,6 +115,61 @@ static void kernel_only(void)
 	close(fd);
 }
 
+/* Judge an event of user space and one of the kernel, which count at the same time. */
+static void judge_levels(int user, int kernel)
+{
+	u64 least = UINT64_MAX, count;
+	int i;
+
+	for (i = 0; i < 3; i++) {
+		event_reset(user);
+		event_reset(kernel);
+		known_loop(ITERATIONS);
+		count = event_read(kernel);
+		least = count < least ? count : least;
+		expect_range("user instructions of a loop", LOOP, LOOP + count_slack(LOOP) + 1000,
+			     event_read(user));
+	}
+	expect_range("kernel instructions of a loop in user space", 0, LOOP / 2, least);
+}
+
+/*
+ * Perf core places pinned events first. So a new pinned event gets the counter of the event before,
+ * which moves to the next counter: the counter has another filter now.
+ */
+static void levels_change(void)
+{
+	struct perf_event_attr attrs[2];
+	int fds[2], member, first;
+
+	attr_instructions(&attrs[0]);
+	attrs[1] = attrs[0];
+	attrs[1].exclude_kernel = 0;
+	attrs[1].exclude_user = 1;
+	if (!attrs[0].exclude_kernel) {
+		ktap_skip("exclude_kernel is refused");
+		return;
+	}
+	for (first = 0; first < 2; first++) {
+		attrs[first].pinned = 0;
+		fds[first] = open_event(&attrs[first]);
+		member = event_open(&attrs[!first], 0, -1, fds[first], 0);
+		if (member < 0) {
+			ktap_skip("a group of events of two levels is refused");
+			close(fds[first]);
+			return;
+		}
+		close(member);
+		event_enable(fds[first]);
+		known_loop(1000);
+		attrs[!first].pinned = 1;
+		fds[!first] = open_event(&attrs[!first]);
+		event_enable(fds[!first]);
+		judge_levels(fds[0], fds[1]);
+		close_all(fds, 2);
+	}
+}
+
 /* Expect an event to open, unless this user lacks the permission. */
 static void expect_permitted(const char *what, struct perf_event_attr *attr, pid_t pid, int cpu)
 {
@@ -182,6 +237,8 @@ static const struct check checks[] = {
 	  NEED_KERNEL | NEED_GROUPS, ON_MODES | ON_COUNTERS },
 	{ "count", "exclude_kernel leaves user space", NO_KERNEL, user_only },
 	{ "count", "exclude_user leaves the kernel", NO_USER, kernel_only, NEED_KERNEL },
+	{ "count", "a counter's level changes with its event", NO_LEVEL, levels_change,
+	  NEED_KERNEL | NEED_GROUPS, ON_MODES | ON_COUNTERS },
 	{ "count", "the kernel and CPUs are refused only for lack of permission",
 	  MAN "pid == -1 and cpu >= 0: \"This measures all processes/threads on the specified CPU. This requires CAP_PERFMON (since Linux 5.8) or CAP_SYS_ADMIN capability or a /proc/sys/kernel/perf_event_paranoid value of less than 1.\"",
 	  permitted },
