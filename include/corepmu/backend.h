@@ -5,6 +5,7 @@
 #ifndef _COREPMU_BACKEND_H
 #define _COREPMU_BACKEND_H
 
+#include <linux/string.h>
 #include <linux/types.h>
 
 #include <corepmu/features.h>
@@ -126,5 +127,14 @@ struct corepmu_backend {
 	void (*update_nmi_safe)(struct corepmu_cpu *cpuc, struct perf_event *event);
 	void (*write)(struct corepmu_cpu *cpuc, struct hw_perf_event *hwc, u64 value);
 };
+
+/* Check for the name of a PMU of the built-in driver: builtin_name, alone or with "_" and more. */
+static inline bool corepmu_backend_has_name(const struct corepmu_backend *backend,
+					    const char *name)
+{
+	size_t len = strlen(backend->builtin_name);
+
+	return !strncmp(name, backend->builtin_name, len) && (!name[len] || name[len] == '_');
+}
 
 #endif /* _COREPMU_BACKEND_H */

@@ -231,6 +231,37 @@ static void sysfs_cpus(struct kunit *test)
 	perf_pmu_unregister(&b->pmu->perf_pmu);
 }
 
+/*
+ * On x86 the file alias has the built-in driver's name for the CPU type. It is not shown beside the
+ * built-in driver, or if the PMU has that driver's name.
+ */
+static void sysfs_alias(struct kunit *test)
+{
+	struct fixture *b = fixture_start(test, test->param_value);
+	const char *cpu_type = b->pmu->cpu_type;
+	bool x86 = b->pmu->backend->builtin_type == PERF_TYPE_RAW;
+
+	offer(b);
+	b->pmu->cpu_type = NULL;
+	KUNIT_EXPECT_STREQ(test, show(test, b, "", "alias") ?: "(not shown)",
+			   x86 ? "cpu\n" : "(not shown)");
+	b->pmu->cpu_type = "atom";
+	KUNIT_EXPECT_STREQ(test, show(test, b, "", "alias") ?: "(not shown)",
+			   x86 ? "cpu_atom\n" : "(not shown)");
+	b->pmu->cpu_type = cpu_type;
+
+	b->pmu->perf_pmu.name = "cpu_atom";
+	KUNIT_EXPECT_NULL(test, show(test, b, "", "alias"));
+	b->pmu->perf_pmu.name = "cpu";
+	KUNIT_EXPECT_NULL(test, show(test, b, "", "alias"));
+	b->pmu->perf_pmu.name = "cpux";
+	KUNIT_EXPECT_EQ(test, !!show(test, b, "", "alias"), x86);
+	b->pmu->perf_pmu.name = "corepmu_kunit";
+	b->pmu->claims_generic = false;
+	KUNIT_EXPECT_NULL(test, show(test, b, "", "alias"));
+	perf_pmu_unregister(&b->pmu->perf_pmu);
+}
+
 /* Writes of freeze_on_smi change neither other bits of DEBUGCTL nor counts. */
 static void sysfs_freeze_on_smi(struct kunit *test)
 {
@@ -489,6 +520,7 @@ static struct kunit_case sysfs_cases[] = {
 	KUNIT_CASE_PARAM(sysfs_every_file, testbed_gen_params),
 	KUNIT_CASE(sysfs_freeze_on_smi),
 	KUNIT_CASE_PARAM(sysfs_cpus, testbed_gen_params),
+	KUNIT_CASE_PARAM(sysfs_alias, testbed_gen_params),
 	KUNIT_CASE_PARAM(perf_core_events, testbed_gen_params),
 	KUNIT_CASE_PARAM(perf_core_power, testbed_gen_params),
 	KUNIT_CASE_PARAM(perf_core_power_stopped, testbed_gen_params),

@@ -95,8 +95,8 @@ static __corepmu_init const char *pmu_name(const struct corepmu *pmu)
 }
 
 /*
- * Check whether perf's metrics and other tools miss a PMU named cpu. On x86 they look for that
- * name; elsewhere they look for the PMU's file cpus in sysfs.
+ * Check whether tools miss a PMU named cpu, and perf's topdown metrics miss PERF_TYPE_RAW. On x86
+ * tools look for that name; elsewhere they look for the PMU's file cpus in sysfs.
  */
 static bool __corepmu_init needs_standin(const struct corepmu *pmu)
 {
@@ -196,12 +196,8 @@ static int __corepmu_init check_free(const char *name, int type)
  */
 static int __corepmu_init check_builtin_name(const struct corepmu *pmu, const char *name)
 {
-	const char *builtin = pmu->backend->builtin_name;
-	size_t len = strlen(builtin);
-
-	if (corepmu_as_builtin || pmu->backend->builtin_type < 0)
-		return 0;
-	if (strncmp(name, builtin, len) || (name[len] && name[len] != '_'))
+	if (corepmu_as_builtin || pmu->backend->builtin_type < 0 ||
+	    !corepmu_backend_has_name(pmu->backend, name))
 		return 0;
 
 	pr_err("name=%s: %s is a name of the built-in driver's PMU, which has type %d: load with standin=1, or give another name\n",

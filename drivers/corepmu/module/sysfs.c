@@ -65,21 +65,44 @@ static ssize_t branches_show(struct device *dev, struct device_attribute *attr, 
 
 struct device_attribute corepmu_attr_branches = __ATTR_RO(branches);
 
+/*
+ * Show the name of the built-in driver's PMU for this CPU type: cpu, cpu_core or cpu_atom. Perf's
+ * metrics, and its events of hybrid CPUs, have these names. The perf tool also finds a PMU by its
+ * alias (pmu_find_alias_name() in tools/perf/util/pmu.c).
+ */
+static ssize_t alias_show(struct device *dev, struct device_attribute *attr, char *page)
+{
+	const struct corepmu *pmu = to_corepmu(dev_get_drvdata(dev));
+	const char *name = pmu->backend->builtin_name;
+
+	if (pmu->cpu_type)
+		return sysfs_emit(page, "%s_%s\n", name, pmu->cpu_type);
+
+	return sysfs_emit(page, "%s\n", name);
+}
+static DEVICE_ATTR_RO(alias);
+
 static struct attribute *corepmu_common_attrs[] = {
 	&dev_attr_cpus.attr,
+	&dev_attr_alias.attr,
 	NULL
 };
 
 /*
- * Hide the file cpus if there is another driver's core PMU: perf would open its default events on
- * both PMUs.
+ * Hide the files if there is another driver's core PMU: perf would open its default events on both
+ * PMUs. Hide alias with standin=1, and on arm64, where perf does not look for such names.
  */
 static umode_t corepmu_common_is_visible(struct kobject *kobj, struct attribute *attr,
 					 int unused)
 {
-	struct device *dev = kobj_to_dev(kobj);
+	const struct corepmu *pmu = to_corepmu(dev_get_drvdata(kobj_to_dev(kobj)));
 
-	return to_corepmu(dev_get_drvdata(dev))->claims_generic ? attr->mode : 0;
+	if (attr == &dev_attr_alias.attr &&
+	    (pmu->backend->builtin_type != PERF_TYPE_RAW ||
+	     corepmu_backend_has_name(pmu->backend, pmu->perf_pmu.name)))
+		return 0;
+
+	return pmu->claims_generic ? attr->mode : 0;
 }
 
 const struct attribute_group corepmu_common_group = {

@@ -44,8 +44,8 @@ explained=(
 	'^< sysfs: .*/format/ldlat='
 	# Pin control: the built-in driver shows this bit and ignores it
 	'^< sysfs: .*/format/pc='
-	# corepmu has this file if it is the core PMU; perf knows the built-in driver by its name
-	'^> sysfs: .*/cpus='
+	# corepmu has these files if it is the core PMU; perf knows the built-in driver by its name
+	'^> sysfs: .*/(cpus|alias)='
 	# On arm64 only corepmu has this file
 	'^> sysfs: armv8_pmu/caps/max_precise='
 	# No event of perf's lists counts this: see drivers/corepmu/x86/intel/cache.c
@@ -54,8 +54,8 @@ explained=(
 	'^[<>].*[ /]i(TLB|tlb)-load-misses'
 )
 
-# More differences if the PMU is not called "cpu": perf has metrics, and opens stalled cycles by
-# itself, for that name only
+# More differences if the PMU is not called "cpu": perf uses topdown metrics only of a PMU with
+# PERF_TYPE_RAW, and opens stalled cycles by itself for that name only
 named=(
 	'^[<>] perf stat .*(TopdownL[12]|tma_)'
 	'^[<>] perf stat -M TopdownL1:'
@@ -207,12 +207,7 @@ for arch in "${arches[@]}"; do
 				same "$arch" "$cpu" "$kernel" standin
 			[ "$arch" != arm64 ] || continue
 			name="perf says the same of corepmu, but for metrics, on $cpu, Linux $kernel"
-			case "$cpu $kernel" in
-			'alder-lake 7.x' | 'lunar-lake 7.x' | 'arrow-lake 7.x')
-				skipped "$name" "perf stat asks for events of cpu_atom there, by that name, and ends without"
-				;;
-			*) check "$name" same "$arch" "$cpu" "$kernel" named ;;
-			esac
+			check "$name" same "$arch" "$cpu" "$kernel" named
 		done
 	done
 done

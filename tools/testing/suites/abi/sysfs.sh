@@ -53,7 +53,7 @@ arm)
 	;;
 esac
 
-files="$pmu/type $(ls -d "$pmu"/cpus "$pmu"/caps/* 2>/dev/null)"
+files="$pmu/type $(ls -d "$pmu"/cpus "$pmu"/alias "$pmu"/caps/* 2>/dev/null)"
 for name in $events; do
 	files="$files $pmu/events/$name"
 done
@@ -204,6 +204,19 @@ cpus()
 	expect_equal "cpus" "$(cat /sys/devices/system/cpu/online)" "$(cat "$pmu"/cpus)"
 }
 
+# Perf's metrics of x86 name the PMU cpu.
+alias_finds_the_pmu()
+{
+	if [ -n "$BUILTIN" ] || [ "$PMU" = cpu ] || [ "$VENDOR" = arm ]; then
+		expect_true "no alias" test ! -e "$pmu/alias"
+		return
+	fi
+	expect_equal "alias" cpu "$(cat "$pmu/alias")" &&
+		expect_equal "count of cpu/$INSTRUCTIONS/u" \
+			"$(stat_count "$PMU/$INSTRUCTIONS/u" workload)" \
+			"$(stat_count "cpu/$INSTRUCTIONS/u" workload)"
+}
+
 no_cpumask()
 {
 	expect_true "no cpumask, with which perf would take it for an uncore PMU" \
@@ -271,7 +284,7 @@ perf_list_generic()
 		expect_not "perf list hw" "$no_generic" "$said"
 }
 
-plan 16
+plan 17
 check "the type is dynamic, or that of type=" type_is_right
 check "no other PMU has the type" types_differ
 check "formats" formats
@@ -282,6 +295,7 @@ check "events count" events_count
 check "an event by number, by name, and with 64 bits" raw_event
 check "cpus are those online" cpus
 check "there is no cpumask" no_cpumask
+check "on x86 perf finds the PMU by the built-in driver's name" alias_finds_the_pmu
 check "caps" caps
 check "perf_event_mux_interval_ms can be set" interval
 check "nothing else can be written" read_only
