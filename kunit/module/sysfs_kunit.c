@@ -111,6 +111,7 @@ static const struct sysfs_file files[] = {
 	{ "intel-v4", "format", "ldlat", NULL },
 	{ "intel-v4", "caps", "branches", NULL },
 	{ "intel-lbr", "caps", "branches", "32\n" },
+	{ "intel-lbr-glm", "caps", "branches", "32\n" },
 	{ "intel-arch-lbr", "caps", "branches", "16\n" },
 	{ "amd-lbr", "caps", "branches", "16\n" },
 	{ "pmuv3p9", "caps", "branches", NULL },

@@ -3,8 +3,8 @@
  * corepmu: model of x86's branch records (LBR)
  *
  * SDM volume 3, chapter 18 "Debug, Branch Profile, ...": 18.4 for IA32_DEBUGCTL and the freeze,
- * 18.12 for the registers of Skylake; chapter 19 for architectural LBR. AMD: APM volume 2, 13.1.1.9
- * "Last Branch Stack". The tests say which branches the CPU takes.
+ * 18.4.8.1 for the formats, 18.12 for the registers of Skylake; chapter 19 for architectural LBR.
+ * AMD: APM volume 2, 13.1.1.9 "Last Branch Stack". The tests say which branches the CPU takes.
  */
 #include <linux/bits.h>
 #include <linux/kernel.h>
@@ -23,6 +23,7 @@
 #define LBR_FROM		0x680
 #define LBR_TO			0x6c0
 #define LBR_INFO		0xdc0
+#define LBR_FORMAT_TIME		6
 
 #define ARCH_LBR_CTL		0x14ce
 #define ARCH_LBR_DEPTH		0x14cf
@@ -75,12 +76,18 @@ static bool is_one(u32 msr, u32 base, unsigned int nr, int *index)
 	return true;
 }
 
+static bool has_info(void)
+{
+	return x86_model_this()->lbr_format != LBR_FORMAT_TIME;
+}
+
 static bool read_records(struct x86_model *m, u32 msr, const u32 base[3], u64 *value,
 			 const char **name, int *index)
 {
 	static const char * const names[] = { "LBR_FROM", "LBR_TO", "LBR_INFO" };
 
-	for (unsigned int i = 0; i < ARRAY_SIZE(names); i++) {
+	/* In format 6 the addresses' registers have the flags and the cycles. */
+	for (unsigned int i = 0; i < (has_info() ? 3 : 2); i++) {
 		if (!is_one(msr, base[i], x86_model_this()->lbr_nr, index))
 			continue;
 		*name = names[i];
@@ -307,6 +314,10 @@ void x86_model_branch(u64 from, u64 to, enum x86_model_branch type, u64 flags)
 	}
 
 	if (!x86_model_this()->amd && !x86_model_this()->arch_lbr) {
+		if (!has_info()) {
+			record.from = (from & GENMASK_ULL(62, 0)) | (flags & BIT_ULL(63));
+			record.to = (to & GENMASK_ULL(47, 0)) | flags << 48;
+		}
 		m->lbr_tos = (m->lbr_tos + 1) % x86_model_this()->lbr_nr;
 		m->lbr[m->lbr_tos] = record;
 		return;

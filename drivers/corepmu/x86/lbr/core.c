@@ -4,9 +4,10 @@
  *
  * Two kinds of registers:
  *
- * - Legacy LBR, formats 5 and 7 of IA32_PERF_CAPABILITIES, from Skylake on: a ring of 32 records
- *   with an index (SDM volume 3, "Last Branch, Interrupt, and Exception Recording", of Skylake).
- *   Older formats have other registers, or flags within addresses, and are not supported.
+ * - Legacy LBR, formats 5 to 7 of IA32_PERF_CAPABILITIES, from Skylake and Goldmont on: a ring of
+ *   32 records with an index (SDM volume 3, "Last Branch, Interrupt, and Exception Recording", of
+ *   Skylake). In format 6, Goldmont's, the registers of the addresses also have the flags and the
+ *   cycles (LBR_FORMAT_TIME in arch/x86/events/intel/lbr.c). Older formats are not supported.
  * - Architectural LBR, with CPUID.7.0:EDX[19]: record 0 is always the youngest (SDM volume 3,
  *   "Architectural Last Branch Records").
  *
@@ -125,11 +126,36 @@ static void ring_clear(struct corepmu_cpu *cpuc)
 		x86_write_msr_inline(MSR_LBR_NHM_FROM + i, 0);
 }
 
-/* With transactions, read LBR_INFO: its flag tells an abort from a branch. */
-static bool ring_needs_info(const struct corepmu_cpu *cpuc)
+/* Each record has LBR_INFO. False in format 6. */
+static bool ring_has_info;
+
+/* Format 6: flag in the source's register, cycles in the target's */
+#define FROM_MISPRED		BIT_ULL(63)
+#define FROM_SIGN		62
+#define TO_CYCLES		GENMASK_ULL(63, 48)
+#define TO_SIGN			47
+
+/* With transactions, read the flags: one of them tells an abort from a branch. */
+static bool ring_needs_bits(const struct corepmu_cpu *cpuc)
 {
 	return (cpuc->branches->wanted & (COREPMU_BRANCH_FLAGS | COREPMU_BRANCH_CYCLES)) ||
 	       (cpuc->pmu->branch_backend->offers & COREPMU_BRANCH_ANY_TX);
+}
+
+static bool ring_needs_info(const struct corepmu_cpu *cpuc)
+{
+	return ring_has_info && ring_needs_bits(cpuc);
+}
+
+/* Put a record of format 6 into @list. @needs_bits: with its flag and its cycles */
+static void put_timed_record(struct corepmu_branch_list *list, unsigned int i, u64 from, u64 to,
+			     bool needs_bits)
+{
+	u64 bits = from & FROM_MISPRED ? ENTRY_MISPRED : ENTRY_PREDICTED;
+
+	bits |= x86_lbr_entry_cycles(FIELD_GET(TO_CYCLES, to));
+	x86_lbr_put_entry(list, i, sign_extend64(from, FROM_SIGN), sign_extend64(to, TO_SIGN),
+			  needs_bits ? bits : 0);
 }
 
 /* Index of the record that is @i branches older than the youngest */
@@ -145,7 +171,7 @@ static bool ring_has_ended(const struct corepmu_cpu *cpuc)
 
 static void ring_read(struct corepmu_cpu *cpuc, struct corepmu_branch_list *list)
 {
-	bool info = ring_needs_info(cpuc);
+	bool needs_bits = ring_needs_bits(cpuc);
 	unsigned int top, i;
 
 	/* The records may be old: show none. Recording restarts after this sample. */
@@ -166,12 +192,16 @@ static void ring_read(struct corepmu_cpu *cpuc, struct corepmu_branch_list *list
 		if (!from)
 			break;
 		to = x86_read_msr_inline(MSR_LBR_NHM_TO + nr);
-		if (info) {
+		list->type[i] = 0;
+		if (unlikely(!ring_has_info)) {
+			put_timed_record(list, i, from, to, needs_bits);
+			continue;
+		}
+		if (needs_bits) {
 			value = x86_read_msr_inline(MSR_LBR_INFO_0 + nr);
 			bits = x86_lbr_entry_bits(value) | x86_lbr_entry_cycles(value);
 		}
 		x86_lbr_put_entry(list, i, from, to, bits);
-		list->type[i] = 0;
 	}
 	list->nr = i;
 }
@@ -185,7 +215,7 @@ static void ring_read(struct corepmu_cpu *cpuc, struct corepmu_branch_list *list
 static void ring_parse(struct corepmu_cpu *cpuc, const u64 *words, unsigned int nr, bool waited,
 		       struct corepmu_branch_list *list)
 {
-	bool info = ring_needs_info(cpuc);
+	bool info = ring_needs_bits(cpuc);
 	unsigned int i;
 
 	list->hw_idx = waited ? COREPMU_BRANCH_NOWHERE : x86_read_msr(MSR_LBR_TOS);
@@ -294,7 +324,7 @@ int __corepmu_init x86_lbr_setup(struct x86_desc *desc, struct corepmu_branch_ba
 }
 
 /* Test the registers: under a hypervisor that only shows the format, they read as 0 or fault. */
-static bool __corepmu_init ring_answers(void)
+static bool __corepmu_init ring_answers(bool has_info)
 {
 	const u64 wanted = 0xabc0;
 	u64 value;
@@ -306,7 +336,8 @@ static bool __corepmu_init ring_answers(void)
 
 	return !x86_write_msr_safe(MSR_LBR_NHM_FROM + NR_RING_RECORDS - 1, 0) &&
 	       !x86_read_msr_safe(MSR_LBR_NHM_TO + NR_RING_RECORDS - 1, &value) &&
-	       !x86_read_msr_safe(MSR_LBR_INFO_0 + NR_RING_RECORDS - 1, &value) &&
+	       (!has_info ||
+		!x86_read_msr_safe(MSR_LBR_INFO_0 + NR_RING_RECORDS - 1, &value)) &&
 	       !x86_read_msr_safe(MSR_LBR_TOS, &value) &&
 	       !x86_write_msr_safe(MSR_LBR_SELECT, 0);
 }
@@ -335,14 +366,15 @@ int __corepmu_init x86_lbr_describe(struct x86_desc *desc)
 
 	if (boot_cpu_has(X86_FEATURE_PDCM))
 		format = FIELD_GET(PERF_CAP_LBR_FORMAT, x86_read_msr(MSR_IA32_PERF_CAPABILITIES));
-	if (format != LBR_FORMAT_INFO_TSX && format != LBR_FORMAT_INFO) {
+	if (format < LBR_FORMAT_INFO_TSX || format > LBR_FORMAT_INFO) {
 		desc->pmu->branch_reason =
 			"the LBR format is older than Skylake's";
 		return 0;
 	}
+	ring_has_info = format != LBR_FORMAT_TIME;
 	/* Stay on this CPU: another CPU would read its own registers. */
 	local_irq_save(flags);
-	answers = ring_answers();
+	answers = ring_answers(ring_has_info);
 	local_irq_restore(flags);
 	if (!answers) {
 		desc->pmu->branch_reason =
