@@ -150,6 +150,32 @@ static void limits_has_first_periods_of_frequencies(struct kunit *test)
 }
 
 /*
+ * A CPU of the future may have more counters than the MSR numbers up to version 5 leave room for:
+ * the driver uses the first ten, and writes no register after them.
+ */
+static void limits_counters_have_registers(struct kunit *test)
+{
+	struct x86_model_cpu cpu = plain;
+	struct perf_event *event;
+	struct fixture *b;
+
+	cpu.family = 20;
+	cpu.version = 6;
+	cpu.nr_gp = 12;
+	cpu.fixed_map = GENMASK(2, 0);
+	event = uarch_start(test, &cpu);
+	b = test->priv;
+	KUNIT_EXPECT_EQ(test, b->pmu->counters, GP(10) | FIXED(0) | FIXED(1) | FIXED(2));
+	KUNIT_EXPECT_EQ(test, uarch_counters(test, event, 0x00c4), GP(10));
+
+	/* The same from leaf 0xA alone */
+	cpu.version = 5;
+	uarch_start(test, &cpu);
+	b = test->priv;
+	KUNIT_EXPECT_EQ(test, b->pmu->counters, GP(10) | FIXED(0) | FIXED(1) | FIXED(2));
+}
+
+/*
  * any=1 needs the privilege of a CPU-wide event: the other hyperthread may run another user's task.
  */
 static void limits_any_thread_is_privileged(struct kunit *test)
@@ -404,6 +430,7 @@ static struct kunit_case limits_cases[] = {
 	KUNIT_CASE(limits_has_no_branch_trace),
 	KUNIT_CASE(limits_has_first_periods_of_frequencies),
 	KUNIT_CASE(limits_fixed_counters_are_not_reported),
+	KUNIT_CASE(limits_counters_have_registers),
 	KUNIT_CASE(limits_any_thread_is_privileged),
 	KUNIT_CASE(limits_tsx_bits),
 	KUNIT_CASE(limits_family_15h),

@@ -205,6 +205,15 @@ static bool is_zxc(void)
 	return x86_model_this()->zhaoxin && x86_model_this()->family == 6;
 }
 
+/*
+ * Volume 4, table 2-2: IA32_PERFEVTSEL0 to 9, and as many counters. CPUID may list more counters,
+ * which have registers at other numbers only.
+ */
+static bool has_gp(const struct x86_model_cpu *cpu, unsigned int idx)
+{
+	return idx < 10 && idx < cpu->nr_gp && !(cpu->holes & BIT(idx));
+}
+
 /**
  * intel_model_read() - RDMSR
  * @m: this CPU
@@ -234,17 +243,17 @@ bool intel_model_read(struct x86_model *m, u32 msr, u64 *value, const char **nam
 		*name = "PERFEVTSEL";
 		*index = msr - MSR_P6_EVNTSEL0;
 		*value = m->select[*index];
-		return *index < cpu->nr_gp && !(cpu->holes & BIT(*index));
+		return has_gp(cpu, *index);
 	case MSR_P6_PERFCTR0 ... MSR_P6_PERFCTR0 + X86_MODEL_MAX_GP - 1:
 		*name = "PMC";
 		*index = msr - MSR_P6_PERFCTR0;
 		*value = m->counter[*index];
-		return *index < cpu->nr_gp && !(cpu->holes & BIT(*index));
+		return has_gp(cpu, *index);
 	case MSR_IA32_PMC0 ... MSR_IA32_PMC0 + X86_MODEL_MAX_GP - 1:
 		*name = "A_PMC";
 		*index = msr - MSR_IA32_PMC0;
 		*value = m->counter[*index];
-		return *index < cpu->nr_gp && !(cpu->holes & BIT(*index)) && cpu->full_width;
+		return has_gp(cpu, *index) && cpu->full_width;
 	case MSR_CORE_PERF_FIXED_CTR0 ... MSR_CORE_PERF_FIXED_CTR0 + X86_MODEL_MAX_FIXED - 1:
 		*name = "FIXED_CTR";
 		*index = msr - MSR_CORE_PERF_FIXED_CTR0;

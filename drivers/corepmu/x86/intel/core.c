@@ -43,6 +43,14 @@
  */
 #define VERSION_ALIASED		6
 
+/*
+ * General-purpose counters with registers at the MSR numbers that the driver uses: the SDM, volume
+ * 4, "IA-32 Architectural MSRs", lists IA32_PERFEVTSEL0 to 9 and IA32_A_PMC0 to 9. Other registers
+ * follow, as IA32_PERF_CTL (0x199). CPUID leaf 0x23 has room for 32 counters, and the numbers from
+ * 0x1900 on, too.
+ */
+#define MAX_NR_GP		10
+
 /* The counter that TSX_FORCE_ABORT reserves, and the only one that supports IN_TX_CP */
 #define TSX_COUNTER		BIT_ULL(3)
 #define IN_TX_CP_COUNTER	BIT_ULL(2)
@@ -303,7 +311,7 @@ static void __corepmu_init describe_extension(struct x86_desc *desc)
 		return;
 
 	cpuid_count(CPUID_PERFMON_EXT, PERFMON_EXT_COUNTERS, &eax, &ebx, &ecx, &edx);
-	general = eax & GENMASK_ULL(COREPMU_FIRST_DEDICATED - 1, 0);
+	general = eax & GENMASK_ULL(MAX_NR_GP - 1, 0);
 	if (!general)
 		return;
 	desc->nr_gp = fls64(general);
@@ -399,7 +407,7 @@ int __corepmu_init intel_describe(struct x86_desc *desc)
 	if (boot_cpu_data.cpuid_level >= CPUID_ARCH_PERFMON)
 		cpuid(CPUID_ARCH_PERFMON, &eax, &ebx, &ecx, &edx);
 	version = FIELD_GET(EAX_VERSION, eax);
-	desc->nr_gp = min_t(u32, FIELD_GET(EAX_NR_GP, eax), COREPMU_FIRST_DEDICATED);
+	desc->nr_gp = min_t(u32, FIELD_GET(EAX_NR_GP, eax), MAX_NR_GP);
 	width = FIELD_GET(EAX_GP_WIDTH, eax);
 	/* CPUID reports width 0 if it hides fixed counters that exist: see known_fixed(). */
 	fixed_width = FIELD_GET(EDX_FIXED_WIDTH, edx) ?: width;
