@@ -12,6 +12,7 @@
 #include "models/x86/pebs.h"
 #include "models/x86/access.h"
 #include "fixture.h"
+#include "x86/intel/intel.h"
 #include "x86/pebs/pebs.h"
 
 #define ARCH_BASIC	BIT_ULL(63)
@@ -101,10 +102,34 @@ static void arch_long_period(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, pebs_model()->pebs_cfg_c[32], ARCH_BASIC);
 }
 
+static void start_in_nmi(void)
+{
+	x86_set_cfg_c(0, 0);
+}
+
+/* A start writes a register; an NMI starts the PMU without the event right before the write. */
+static void arch_register_keeps_value_of_nmi(struct kunit *test)
+{
+	struct fixture *b = test->priv;
+	unsigned long flags;
+
+	if (pebs_cpu(b)->pebs != PEBS_MODEL_ARCH)
+		return;
+	local_irq_save(flags);
+	x86_model_before_wrmsr = start_in_nmi;
+	x86_set_cfg_c(0, ARCH_BASIC);
+	KUNIT_EXPECT_EQ(test, pebs_model()->pebs_cfg_c[0], 0);
+	x86_set_cfg_c(0, ARCH_BASIC);
+	KUNIT_EXPECT_EQ(test, pebs_model()->pebs_cfg_c[0], ARCH_BASIC);
+	x86_set_cfg_c(0, 0);
+	local_irq_restore(flags);
+}
+
 static struct kunit_case arch_cases[] = {
 	KUNIT_CASE_PARAM(arch_registers, pebs_gen_params),
 	KUNIT_CASE_PARAM(arch_reset_and_restart, pebs_gen_params),
 	KUNIT_CASE_PARAM(arch_long_period, pebs_gen_params),
+	KUNIT_CASE_PARAM(arch_register_keeps_value_of_nmi, pebs_gen_params),
 	{ }
 };
 

@@ -61,6 +61,8 @@ unsigned long x86_model_user_cs;
 bool x86_model_cores;
 /* Called once, right after the next RDPMC */
 void (*x86_model_after_rdpmc)(void);
+/* Called once, right before the next WRMSR */
+void (*x86_model_before_wrmsr)(void);
 
 /* Another driver holds reservations; number of registers that this driver has reserved */
 static bool in_use;
@@ -196,9 +198,13 @@ u64 x86_read_msr(u32 msr)
  */
 void x86_write_msr(u32 msr, u64 value)
 {
+	void (*before)(void) = x86_model_before_wrmsr;
 	const char *name = "MSR";
 	int index = -1;
 
+	x86_model_before_wrmsr = NULL;
+	if (before)
+		before();
 	if (!write_msr(msr, value, &name, &index))
 		model_fault(name, msr, true, value);
 	model_note(name, index, true, value);
@@ -399,6 +405,7 @@ void x86_model_power_on(const struct x86_model_cpu *cpu)
 	x86_model_nmi_refused = false;
 	x86_model_builtin_stops = false;
 	x86_model_after_rdpmc = NULL;
+	x86_model_before_wrmsr = NULL;
 	x86_model_no_apic = false;
 	x86_model_xen_pv = false;
 	x86_model_no_msrs = false;

@@ -184,6 +184,7 @@ void x86_model_count_itself(struct x86_model *m);
 void x86_model_use(bool use);
 unsigned int x86_model_reserved(void);
 extern void (*x86_model_after_rdpmc)(void);
+extern void (*x86_model_before_wrmsr)(void);
 extern int x86_model_builtin;
 extern bool x86_model_nmi_refused;
 extern bool x86_model_no_apic;

@@ -22,6 +22,7 @@
  * each record, even if each record interrupts; the driver accounts it like large PEBS.
  */
 #include <linux/bitops.h>
+#include <linux/compiler.h>
 #include <linux/hardirq.h>
 #include <linux/kernel.h>
 #include <linux/percpu.h>
@@ -83,6 +84,7 @@ static u32 cfg_b_msr(int idx)
  * @idx: the counter
  * @value: IA32_PMC_GPn_CFG_C or IA32_PMC_FXm_CFG_C
  *
+ * An NMI may start the PMU between the two writes, and change the register: the NMI's value stays.
  * IRQs off, or NMI.
  */
 void x86_set_cfg_c(int idx, u64 value)
@@ -91,8 +93,11 @@ void x86_set_cfg_c(int idx, u64 value)
 
 	if (*had == value)
 		return;
-	*had = value;
-	x86_write_msr(x86_cfg_c_msr(idx), value);
+	WRITE_ONCE(*had, value);
+	do {
+		value = READ_ONCE(*had);
+		x86_write_msr(x86_cfg_c_msr(idx), value);
+	} while (unlikely(READ_ONCE(*had) != value));
 }
 
 /**
