@@ -234,6 +234,22 @@ static void limits_tsx_bits(struct kunit *test)
 	}
 }
 
+/* An interrupt would abort the transaction of which in_tx_cp counts the commit. */
+static void limits_tsx_without_interrupt(struct kunit *test)
+{
+	const u64 in_tx = EVNTSEL_IN_TX | EVENT_CORE_CYCLES, in_tx_cp = in_tx | EVNTSEL_IN_TX_CP;
+	struct x86_model_cpu cpu = plain;
+	struct perf_event *event;
+
+	cpu.model = 0x5e;
+	cpu.rtm = true;
+	event = uarch_start(test, &cpu);
+	KUNIT_EXPECT_EQ(test, uarch_counters(test, event, in_tx), GP(8));
+	KUNIT_EXPECT_TRUE(test, event->hw.config_base & EVNTSEL_INT);
+	KUNIT_EXPECT_EQ(test, uarch_counters(test, event, in_tx_cp), BIT(2));
+	KUNIT_EXPECT_FALSE(test, event->hw.config_base & EVNTSEL_INT);
+}
+
 /* Counters of family 15h: arch/x86/events/amd/core.c, "AMD family 15h event code/PMC mappings" */
 static void limits_family_15h(struct kunit *test)
 {
@@ -433,6 +449,7 @@ static struct kunit_case limits_cases[] = {
 	KUNIT_CASE(limits_counters_have_registers),
 	KUNIT_CASE(limits_any_thread_is_privileged),
 	KUNIT_CASE(limits_tsx_bits),
+	KUNIT_CASE(limits_tsx_without_interrupt),
 	KUNIT_CASE(limits_family_15h),
 	KUNIT_CASE(limits_shared_northbridge),
 	KUNIT_CASE(limits_merges),

@@ -378,6 +378,12 @@ int x86_encode(struct corepmu *pmu, struct perf_event *event)
 	ret = latency || event->parent ? 0 : desc->refuse(desc, config);
 	if (ret)
 		return is_generic(attr) ? -ENOENT : ret;
+	/*
+	 * The interrupt of an overflow aborts the transaction, and the abort undoes the overflow:
+	 * all transactions would abort from then on. Without the interrupt the counter goes on.
+	 */
+	if (config & desc->counts_only)
+		select = 0;
 	ret = encode_filter(desc, attr, &select);
 	if (ret)
 		return ret;
