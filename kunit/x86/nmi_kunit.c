@@ -52,6 +52,31 @@ static void x86_counts_after_builtin(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, fixture_read(event), 1000);
 }
 
+/*
+ * While the registers have a guest's values (mediated vPMU), LVTPC raises another interrupt: an NMI
+ * of another device changes no register.
+ */
+static void x86_leaves_guest_values(struct kunit *test)
+{
+	struct fixture *b = fixture_start_on(test, "intel-v4-beside");
+	struct perf_event *event = fixture_event(b, PERF_COUNT_HW_CPU_CYCLES, 100);
+	const u32 lvtpc = 0xf5;
+
+	KUNIT_ASSERT_EQ(test, fixture_add(event, PERF_EF_START), 0);
+	fixture_del(event);
+	this_cpu_write(x86_model_state.lvtpc, lvtpc);
+	this_cpu_write(x86_model_state.global_status, BIT_ULL(0));
+	this_cpu_write(x86_model_state.global_ctrl, 0);
+	x86_model_spurious_nmi();
+	KUNIT_EXPECT_EQ(test, b->testbed->ops->unknown(), 1);
+	b->unknown_expected = 1;
+	KUNIT_EXPECT_EQ(test, this_cpu_read(x86_model_state.lvtpc), lvtpc);
+	KUNIT_EXPECT_EQ(test, this_cpu_read(x86_model_state.global_status), BIT_ULL(0));
+	KUNIT_EXPECT_EQ(test, this_cpu_read(x86_model_state.global_ctrl), 0);
+	this_cpu_write(x86_model_state.lvtpc, APIC_DM_NMI);
+	this_cpu_write(x86_model_state.global_status, 0);
+}
+
 /* An NMI in corepmu_stop_cpu(), between the flag and the register, leaves the PMU stopped. */
 static void x86_nmi_in_stop(struct kunit *test)
 {
@@ -358,6 +383,7 @@ static struct kunit_case nmi_cases[] = {
 	KUNIT_CASE(x86_unmasks_lvtpc),
 	KUNIT_CASE(x86_leaves_lvtpc),
 	KUNIT_CASE(x86_counts_after_builtin),
+	KUNIT_CASE(x86_leaves_guest_values),
 	KUNIT_CASE(x86_nmi_in_stop),
 	KUNIT_CASE(x86_claims_late_nmi),
 	KUNIT_CASE(x86_leaves_others_nmi),

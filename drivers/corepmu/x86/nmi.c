@@ -229,6 +229,17 @@ static noinline int end_without_overflow(const struct x86_desc *desc, struct cor
 }
 
 /*
+ * Check whether KVM has loaded a guest's values into the counters' registers and LVTPC (mediated
+ * vPMU, Linux 7): LVTPC then raises no NMI. Perf core has scheduled all events out before. As
+ * perf_event_nmi_handler() in arch/x86/events/core.c, handlers must leave the registers alone.
+ */
+static bool has_guest_values(const struct x86_desc *desc, const struct corepmu_cpu *cpuc)
+{
+	return !cpuc->used && desc->shares_counters &&
+	       (apic->read(APIC_LVTPC) & APIC_MODE_MASK) != APIC_DM_NMI;
+}
+
+/*
  * Called for every NMI. Returns the number of overflows. Each overflow has raised an NMI, but NMIs
  * that come while one is pending merge into one. A number above 1 tells the kernel that the pending
  * NMI may find no overflow left: the kernel then does not report that NMI as unknown.
@@ -248,6 +259,8 @@ static int x86_handle_nmi(unsigned int type, struct pt_regs *regs)
 
 	desc = to_x86(pmu);
 	cpuc = this_cpu_ptr(pmu->cpu);
+	if (has_guest_values(desc, cpuc))
+		return NMI_DONE;
 	corepmu_overflow_begin(cpuc, regs);
 
 	handled = handle_overflows(desc, cpuc);
@@ -350,7 +363,7 @@ static int restore_after_builtin(unsigned int type, struct pt_regs *regs)
 {
 	struct corepmu *pmu = x86_this_pmu();
 
-	if (pmu && x86_is_reserved())
+	if (pmu && x86_is_reserved() && !has_guest_values(to_x86(pmu), this_cpu_ptr(pmu->cpu)))
 		x86_write_msr(to_x86(pmu)->global_ctrl, x86_each_global_ctrl(to_x86(pmu)));
 
 	return NMI_DONE;

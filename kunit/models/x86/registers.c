@@ -284,7 +284,10 @@ u64 x86_rdpmc(u32 counter)
 	return value;
 }
 
-/* The log does not show this read: the driver reads LVTPC only for NMIs without an overflow. */
+/*
+ * The log does not show this read: the driver reads LVTPC only for NMIs without an overflow, or
+ * without an event on the CPU.
+ */
 static u32 read_apic(u32 reg)
 {
 	if (reg != APIC_LVTPC) {
