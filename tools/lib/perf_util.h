@@ -106,22 +106,9 @@ int event_open_user(u64 config, int group);
 /* Open a software event: this task then has a context without an event of the PMU under test. */
 void open_page_faults(void);
 
-/**
- * event_enable() - PERF_EVENT_IOC_ENABLE
- * @fd: the event
- */
+/* PERF_EVENT_IOC_ENABLE, PERF_EVENT_IOC_DISABLE and PERF_EVENT_IOC_RESET of an event */
 void event_enable(int fd);
-
-/**
- * event_disable() - PERF_EVENT_IOC_DISABLE
- * @fd: the event
- */
 void event_disable(int fd);
-
-/**
- * event_reset() - PERF_EVENT_IOC_RESET
- * @fd: the event
- */
 void event_reset(int fd);
 
 /**

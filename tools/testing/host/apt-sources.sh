@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 #
 # The harness finds Debian's archive in all formats of apt's sources.
-. "$(dirname "$0")/../../lib/host-test.sh"
+. "$(dirname "$0")/../host-test.sh"
 
 # archive KIND: print what the harness finds as the main or the security archive
 archive()

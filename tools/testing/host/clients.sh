@@ -3,7 +3,7 @@
 #
 # Verdicts of scripts/clients on results of its guests: rows that are worse than with the built-in
 # driver, and the exit status
-. "$(dirname "$0")/../../lib/host-test.sh"
+. "$(dirname "$0")/../host-test.sh"
 
 # results DRIVER LINE...: write a client's results with a driver
 results()

@@ -3,7 +3,7 @@
 #
 # The cache of Debian packages recovers from damaged files, from packages that the archive has
 # replaced, and from killed runs. This script serves its own archive on the loopback interface.
-. "$(dirname "$0")/../../lib/host-test.sh"
+. "$(dirname "$0")/../host-test.sh"
 
 server=
 clean_up()

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 #
 # scripts/measure/file-circles: the calls that it finds, and the circles that it prints
-. "$(dirname "$0")/../../lib/host-test.sh"
+. "$(dirname "$0")/../host-test.sh"
 
 # circles OPTION...: sets said to the circles in the directory src, without the path.
 circles() { said=$(scripts/measure/file-circles "$@" "$work/src" | sed "s|$work/src/||g"); }

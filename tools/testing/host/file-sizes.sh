@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 #
 # scripts/measure/file-sizes: the files and folders that it finds too large
-. "$(dirname "$0")/../../lib/host-test.sh"
+. "$(dirname "$0")/../host-test.sh"
 
 ktap_details() { echo "$said"; }
 # sizes: sets said and status for the tree in $work.

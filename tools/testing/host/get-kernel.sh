@@ -4,7 +4,7 @@
 # Test that get-kernel selects the packages of the newest complete version in the archive, and that
 # an update looks for all that the cache has. The test makes the archive: a directory in which
 # kernels are empty files.
-. "$(dirname "$0")/../../lib/host-test.sh"
+. "$(dirname "$0")/../host-test.sh"
 
 archive=$work/archive
 cache=$work/cache

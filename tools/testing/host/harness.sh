@@ -3,7 +3,7 @@
 #
 # The harness from outside: which options it rejects and how, and whether a guest's output, exit
 # status and troubles reach the host. No guest here needs the module.
-. "$(dirname "$0")/../../lib/host-test.sh"
+. "$(dirname "$0")/../host-test.sh"
 # A user's PATH lacks modinfo.
 PATH=$PATH:/usr/sbin:/sbin
 

@@ -3,7 +3,7 @@
 #
 # Results of tools/lib for tests that pass, fail, are skipped and expect nothing, in C and in
 # shell, and the exit status of their suites; results of scripts/lib/ktap.py for whole and broken KTAP
-. "$(dirname "$0")/../../lib/host-test.sh"
+. "$(dirname "$0")/../host-test.sh"
 
 cat >"$work/suite.c" <<'EOT'
 #include <string.h>

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 #
 # scripts/mutants: a tiny source whose mutants are known, with a program in place of the kernel.
-. "$(dirname "$0")/../../lib/host-test.sh"
+. "$(dirname "$0")/../host-test.sh"
 
 mkdir -p "$work"/{scripts/{fetch,lib,tables},drivers/corepmu/core,include/corepmu,kunit/fixture,tools/testing}
 cp scripts/mutants "$work/scripts/"

@@ -3,7 +3,7 @@
 #
 # Wrong options, and wrong variables of make, are reported before the program installs, fetches,
 # builds or boots anything. Every program has a --help.
-. "$(dirname "$0")/../../lib/host-test.sh"
+. "$(dirname "$0")/../host-test.sh"
 
 # Stubs of the programs that would be called first; the cache is empty.
 mkdir "$work/bin"

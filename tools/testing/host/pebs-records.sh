@@ -4,7 +4,7 @@
 # The driver's parsers of PEBS records, x86/pebs/record.c and arch/record.c, in a program: random
 # bytes, under AddressSanitizer and UndefinedBehaviorSanitizer. COREPMU_ROUNDS is the number of
 # buffers, COREPMU_SEED selects them.
-. "$(dirname "$0")/../../lib/host-test.sh"
+. "$(dirname "$0")/../host-test.sh"
 rounds=${COREPMU_ROUNDS:-400000}
 seed=${COREPMU_SEED:-22}
 here=tools/testing/host/records

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 #
 # Files of `make -C tools/qemu install`: each plugin, which QEMU loads from there, and its page
-. "$(dirname "$0")/../../lib/host-test.sh"
+. "$(dirname "$0")/../host-test.sh"
 
 aarch64=$(scripts/fetch/get-qemu arm64) || exit 1
 x86_64=$(scripts/fetch/get-qemu x86_64) || exit 1

@@ -3,7 +3,7 @@
 #
 # Failures that the failure of another check explains, and the record of verdicts: whose defect a
 # failure is. No PMU and no guest is needed.
-. "$(dirname "$0")/../../lib/host-test.sh"
+. "$(dirname "$0")/../host-test.sh"
 
 # because.c with checks that print given lines: "user" and "counters" are what the others rest on.
 cat >"$work/because.c" <<'EOT'

@@ -4,7 +4,7 @@
 # --shard and --merge: each job of scripts/check runs in one shard, and the merged results are those
 # of one run. The jobs are small scripts in a copy of the harness. Each fault and each mutant is in
 # one shard, too.
-. "$(dirname "$0")/../../lib/host-test.sh"
+. "$(dirname "$0")/../host-test.sh"
 
 ktap_details() { tail -n 30 "$work/out"; }
 

@@ -3,7 +3,7 @@
 #
 # pmu-validate's reports of given results, and files that its checks change and restore, without a
 # PMU: the suite validate-safe of guests tests the rest.
-. "$(dirname "$0")/../../lib/host-test.sh"
+. "$(dirname "$0")/../host-test.sh"
 
 # If nothing is restored, a child waits forever, and would keep its parents' files open.
 clean_up()

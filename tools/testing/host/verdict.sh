@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 #
 # scripts/verdict: the tests that it runs for a change, their order, and its messages
-. "$(dirname "$0")/../../lib/host-test.sh"
+. "$(dirname "$0")/../host-test.sh"
 
 # A project with two files, the table of their tests, and programs that print how they were called. Programs
 # named in $work/fails fail.
