@@ -21,8 +21,8 @@
 /**
  * struct corepmu_demand - an event that needs a counter
  * @allowed: mask of counters that the event may be placed on
- * @pairs: mask of counters among @allowed on which the event takes the next lower counter too; all
- *	are odd, so pairs do not overlap
+ * @pairs: mask of counters among @allowed on which the event takes the next lower counter too;
+ *	all of these counters are odd, so pairs do not overlap
  * @counter: counter that the event is placed on, -1 if none
  */
 struct corepmu_demand {

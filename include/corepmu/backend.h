@@ -128,7 +128,7 @@ struct corepmu_backend {
 	void (*write)(struct corepmu_cpu *cpuc, struct hw_perf_event *hwc, u64 value);
 };
 
-/* Check for the name of a PMU of the built-in driver: builtin_name, alone or with "_" and more. */
+/* Check whether @name is a PMU name of the built-in driver: builtin_name, or with a _SUFFIX. */
 static inline bool corepmu_backend_has_name(const struct corepmu_backend *backend,
 					    const char *name)
 {

@@ -226,7 +226,7 @@ static inline bool compat_event_has_prog(const struct perf_event *event)
 
 /*
  * Check whether a process has mapped the event's own buffer: an event may share the buffer of
- * another (PERF_EVENT_IOC_SET_OUTPUT). 6.18 made mmap_count a refcount_t, which is an atomic_t.
+ * another (PERF_EVENT_IOC_SET_OUTPUT). 6.18 made mmap_count a refcount_t: a struct of one atomic_t.
  */
 static inline bool compat_event_is_mapped(const struct perf_event *event)
 {

@@ -231,8 +231,8 @@ u64 corepmu_counting_period(struct corepmu *pmu, const struct hw_perf_event *hwc
 int corepmu_decode_cache(u64 config, unsigned int *cache, unsigned int *op, bool *miss);
 
 /*
- * Update the user page only if a process has mapped it: otherwise no process reads the page, or the
- * page is of another event, which shares its buffer.
+ * Update the user page if a process has mapped the event. Otherwise no process reads the page, or
+ * event->rb is the buffer of another event (PERF_EVENT_IOC_SET_OUTPUT), and so is the page.
  */
 static inline void corepmu_update_userpage(struct perf_event *event)
 {

@@ -119,8 +119,9 @@ static void overflow_late_keeps_periods(struct kunit *test)
 }
 
 /*
- * The interrupt is late by more than half of the counter's range: the count stays exact. The event
- * stops before the interrupt: CPUs without a status register do not see such an overflow.
+ * The interrupt is late by more than half of the counter's range: the count stays exact. The stop
+ * emits the sample: in the interrupt, CPUs without a status register would see no overflow, since
+ * the counter's top bit is set again.
  */
 static void overflow_late_by_half_the_range(struct kunit *test)
 {

@@ -107,7 +107,7 @@ static void start_in_nmi(void)
 	x86_set_cfg_c(0, 0);
 }
 
-/* A start writes a register; an NMI starts the PMU without the event right before the write. */
+/* Right before a start writes CFG_C, an NMI starts the PMU without the event: CFG_C stays 0. */
 static void arch_register_keeps_value_of_nmi(struct kunit *test)
 {
 	struct fixture *b = test->priv;

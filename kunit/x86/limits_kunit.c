@@ -150,8 +150,8 @@ static void limits_has_first_periods_of_frequencies(struct kunit *test)
 }
 
 /*
- * A CPU of the future may have more counters than the MSR numbers up to version 5 leave room for:
- * the driver uses the first ten, and writes no register after them.
+ * If CPUID lists more than ten counters, the driver uses the first ten. It writes none of the MSRs
+ * after theirs, which are no counters.
  */
 static void limits_counters_have_registers(struct kunit *test)
 {
@@ -234,7 +234,7 @@ static void limits_tsx_bits(struct kunit *test)
 	}
 }
 
-/* An interrupt would abort the transaction of which in_tx_cp counts the commit. */
+/* Events with in_tx_cp have no overflow interrupt, which would abort the transaction. */
 static void limits_tsx_without_interrupt(struct kunit *test)
 {
 	const u64 in_tx = EVNTSEL_IN_TX | EVENT_CORE_CYCLES, in_tx_cp = in_tx | EVNTSEL_IN_TX_CP;

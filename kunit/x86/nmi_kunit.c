@@ -53,8 +53,8 @@ static void x86_counts_after_builtin(struct kunit *test)
 }
 
 /*
- * While the registers have a guest's values (mediated vPMU), LVTPC raises another interrupt: an NMI
- * of another device changes no register.
+ * While the registers have a guest's values (mediated vPMU), LVTPC raises no NMI. The handler of an
+ * NMI from another source changes no register.
  */
 static void x86_leaves_guest_values(struct kunit *test)
 {

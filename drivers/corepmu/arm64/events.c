@@ -27,7 +27,7 @@
 #define CONFIG1_THRESHOLD		GENMASK_ULL(16, 5)
 #define CONFIG1_KNOWN			GENMASK_ULL(16, 0)
 
-/* The counters that count any event */
+/* The event counters, which count any event */
 #define EVENT_COUNTERS			GENMASK_ULL(PMUV3_MAX_EVENT_COUNTERS - 1, 0)
 
 bool pmuv3_lenient;
@@ -218,8 +218,8 @@ static u64 dedicated_counter(struct corepmu *pmu, const struct hw_perf_event *hw
 
 /*
  * Encode config1, and choose the counters: a 64-bit event on 32-bit counters needs a pair. With
- * sampling=0 no interrupt reports a wrap: a 32-bit counter would lose 2^32 events. Few events get
- * here; noinline saves pmuv3_encode() the registers.
+ * sampling=0 no interrupt reports a wrap: a 32-bit counter would lose 2^32 events. Few events need
+ * this function: it is noinline, so that pmuv3_encode() saves fewer registers.
  */
 static noinline int encode_config1(struct corepmu *pmu, struct perf_event *event,
 				   unsigned int number)

@@ -158,8 +158,8 @@ static unsigned int privilege_of(u64 to)
 }
 
 /*
- * Remove from a record what the hardware leaves out if no event wants user space's branches: the
- * addresses there, and the prediction of a branch without a source.
+ * Remove the addresses in user space from a record, and the prediction if the source is removed.
+ * The hardware omits the same while no event wants user space's branches.
  */
 static void hide_user(struct perf_branch_entry *entry)
 {

@@ -209,8 +209,8 @@ static bool matching_add(struct matching *m, int event)
 	return false;
 }
 
-/* Check whether no event distinguishes two pairs. */
-static bool are_alike(const struct matching *m, int upper, int other)
+/* Check whether each event has the same bits for two pairs. @upper, @other: their upper counters */
+static bool pairs_are_alike(const struct matching *m, int upper, int other)
 {
 	unsigned int i;
 	u64 differ = 0;
@@ -226,7 +226,7 @@ static bool are_alike(const struct matching *m, int upper, int other)
 }
 
 /* Check whether an earlier event is on a pair and may use the same counters as @event. */
-static bool like_is_on_pair(const struct matching *m, unsigned int event)
+static bool alike_event_has_pair(const struct matching *m, unsigned int event)
 {
 	const struct corepmu_demand *demand = &m->demands[event], *like;
 
@@ -242,9 +242,10 @@ static bool like_is_on_pair(const struct matching *m, unsigned int event)
  * Try all placements: for each event from @event on that can be on a pair, try a single counter and
  * each pair. Then match the other events. Return whether all events are placed.
  *
- * The search skips placements that differ from others in names only: of pairs that are alike it
- * tries one, and of events that are alike the first ones get the single counters. On PMUv3 all
- * pairs are alike: without these rules 10 events on 16 counters take seconds.
+ * Two rules skip a placement if the search has tried an equivalent one. Of pairs that are alike,
+ * the search tries one. Of events that may use the same counters, the first ones get single
+ * counters and the others pairs. On PMUv3 all pairs are alike: without the rules 10 events on 16
+ * counters take seconds.
  */
 static bool matching_search(struct matching *m, unsigned int event)
 {
@@ -267,7 +268,8 @@ static bool matching_search(struct matching *m, unsigned int event)
 	matching_save(m, saved);
 
 	/* Try without a pair: the matching at the end places the event on a single counter. */
-	if ((m->demands[event].allowed & ~m->demands[event].pairs) && !like_is_on_pair(m, event)) {
+	if ((m->demands[event].allowed & ~m->demands[event].pairs) &&
+	    !alike_event_has_pair(m, event)) {
 		if (matching_search(m, event + 1))
 			return true;
 		matching_restore(m, saved);
@@ -279,7 +281,7 @@ static bool matching_search(struct matching *m, unsigned int event)
 		pairs &= ~BIT_ULL(upper);
 		if (m->blocked & (BIT_ULL(upper) | BIT_ULL(upper - 1)))
 			continue;
-		if (tried && are_alike(m, upper, tried))
+		if (tried && pairs_are_alike(m, upper, tried))
 			continue;
 		tried = upper;
 		matching_place(m, event, upper);

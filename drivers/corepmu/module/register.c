@@ -95,8 +95,8 @@ static __corepmu_init const char *pmu_name(const struct corepmu *pmu)
 }
 
 /*
- * Check whether tools miss a PMU named cpu, and perf's topdown metrics miss PERF_TYPE_RAW. On x86
- * tools look for that name; elsewhere they look for the PMU's file cpus in sysfs.
+ * Check whether standin=1 would help. On x86 some tools look for a PMU named cpu, and perf's
+ * topdown metrics for a PMU of PERF_TYPE_RAW. Elsewhere tools look for the file cpus in sysfs.
  */
 static bool __corepmu_init needs_standin(const struct corepmu *pmu)
 {

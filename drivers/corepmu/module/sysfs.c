@@ -66,9 +66,9 @@ static ssize_t branches_show(struct device *dev, struct device_attribute *attr, 
 struct device_attribute corepmu_attr_branches = __ATTR_RO(branches);
 
 /*
- * Show the name of the built-in driver's PMU for this CPU type: cpu, cpu_core or cpu_atom. Perf's
- * metrics, and its events of hybrid CPUs, have these names. The perf tool also finds a PMU by its
- * alias (pmu_find_alias_name() in tools/perf/util/pmu.c).
+ * Show the name that the built-in driver gives the PMU of this CPU type: cpu, cpu_core or cpu_atom.
+ * Perf's metrics, and its events of hybrid CPUs, refer to the PMU by this name. The perf tool finds
+ * a PMU by its name or its alias (pmu_find_alias_name() in tools/perf/util/pmu.c).
  */
 static ssize_t alias_show(struct device *dev, struct device_attribute *attr, char *page)
 {
@@ -90,7 +90,8 @@ static struct attribute *corepmu_common_attrs[] = {
 
 /*
  * Hide the files if there is another driver's core PMU: perf would open its default events on both
- * PMUs. Hide alias with standin=1, and on arm64, where perf does not look for such names.
+ * PMUs. Hide alias also if the PMU has the built-in driver's name (standin=1), and on arm64, where
+ * perf's metrics name no PMU.
  */
 static umode_t corepmu_common_is_visible(struct kobject *kobj, struct attribute *attr,
 					 int unused)

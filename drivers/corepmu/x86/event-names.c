@@ -7,10 +7,10 @@
  * script works with both drivers.
  *
  * Before Ice Lake the topdown names are topdown-total-slots and so on, with "any" if a core has
- * several threads. Two texts are those of perf's event lists instead: topdown-retiring on Crestmont
- * of hybrid CPUs (0x72, not 0xc2), and topdown-bad-spec on Gracemont without cores (Alder Lake-N:
- * unit mask 0, not Tremont's 6). The names for transactions (tx-start, cycles-t and others, for
- * perf stat -T) exist if the CPU has RTM.
+ * several threads. Two events have the codes of perf's event lists, not of the built-in driver:
+ * topdown-retiring on Crestmont of hybrid CPUs (0x72, not 0xc2), and topdown-bad-spec on Alder
+ * Lake-N, which has Gracemont only (unit mask 0, not Tremont's 6). The names for transactions
+ * (tx-start, cycles-t and others, for perf stat -T) exist if the CPU has RTM.
  */
 #include <linux/bitfield.h>
 #include <linux/bits.h>

@@ -379,8 +379,10 @@ int x86_encode(struct corepmu *pmu, struct perf_event *event)
 	if (ret)
 		return is_generic(attr) ? -ENOENT : ret;
 	/*
-	 * The interrupt of an overflow aborts the transaction, and the abort undoes the overflow:
-	 * all transactions would abort from then on. Without the interrupt the counter goes on.
+	 * An overflow interrupt would abort the transaction, and the abort takes an in_tx_cp
+	 * counter back to before the overflow: each later transaction would abort, too. Without
+	 * the interrupt the counter wraps. The driver loses a wrap only if nothing reads or
+	 * reschedules the event within the counter's range: a day of cycles.
 	 */
 	if (config & desc->counts_only)
 		select = 0;

@@ -90,14 +90,11 @@
 /* IA32_PERF_GLOBAL_CTRL and _STATUS: EN_PERF_METRICS, OVF_PERF_METRICS */
 #define GLOBAL_PERF_METRICS	BIT_ULL(48)
 
-/*
- * LBR format, SDM volume 3, "LBR Stack and Intel 64 Processors": with LBR_INFO, with or without TSX
- * flags; without LBR_INFO (Goldmont)
- */
+/* LBR format, SDM volume 3, "LBR Stack and Intel 64 Processors" */
 #define PERF_CAP_LBR_FORMAT	GENMASK_ULL(5, 0)
-#define LBR_FORMAT_INFO_TSX	5
-#define LBR_FORMAT_TIME		6
-#define LBR_FORMAT_INFO		7
+#define LBR_FORMAT_INFO_TSX	5	/* LBR_INFO, with the flags of TSX */
+#define LBR_FORMAT_TIME		6	/* no LBR_INFO (Goldmont) */
+#define LBR_FORMAT_INFO		7	/* LBR_INFO */
 
 /* Global status, Intel from version 4 on and AMD PerfMonV2: the branch records are frozen */
 #define STATUS_LBR_FROZEN	BIT_ULL(58)

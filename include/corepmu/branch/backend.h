@@ -73,8 +73,9 @@ struct corepmu_call_stack {
  * @never_in_tx: the CPU has no transactions: IN_TX and ABORT_TX select no branch, NO_TX selects
  *	every branch, as with the built-in driver
  * @decodes_all: @decode may correct an address: call it for every record
- * @halves: a branch into the kernel or back has only the kernel's address if no event wants
- *	user space's
+ * @halves: while no event wants user space's branches, the hardware records only the kernel's
+ *	address of an exception or an exception return: show an event without
+ *	COREPMU_BRANCH_USER no more than that at any time
  * @open: reserve the hardware for one more event. Return 0, or an errno after corepmu_refuse();
  *	NULL, like @close, if no other driver uses the hardware. Process context
  * @close: undo @open. Process context

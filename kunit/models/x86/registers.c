@@ -285,8 +285,8 @@ u64 x86_rdpmc(u32 counter)
 }
 
 /*
- * The log does not show this read: the driver reads LVTPC only for NMIs without an overflow, or
- * without an event on the CPU.
+ * The log does not show this read. The driver reads LVTPC only in NMIs that find no overflow, or no
+ * event on the CPU.
  */
 static u32 read_apic(u32 reg)
 {

@@ -355,10 +355,10 @@ static void hook_do_interrupt(struct qemu_cpu *cpu)
 }
 
 /*
- * QEMU handles one request, and then executes the next block: chained blocks do not look for a
- * second one. After the local APIC's poll, which interrupts nothing, request a pending NMI again.
+ * Handle a poll of the local APIC, which interrupts nothing. QEMU handles one request, and then
+ * executes blocks. Chained blocks do not check for a second request: request a pending NMI again.
  */
-static bool poll(struct qemu_cpu *cpu, int request)
+static bool exec_poll(struct qemu_cpu *cpu, int request)
 {
 	bool taken = x86_qemu.x86_cpu_exec_interrupt(cpu, request);
 
@@ -379,7 +379,7 @@ static bool hook_exec_interrupt(struct qemu_cpu *cpu, int request)
 	if (!pending)
 		return x86_qemu.x86_cpu_exec_interrupt(cpu, request);
 	if (pending == CPU_INTERRUPT_POLL)
-		return poll(cpu, request);
+		return exec_poll(cpu, request);
 
 	hooks->interrupt(vcpu, pc);
 	v->in_exception = true;

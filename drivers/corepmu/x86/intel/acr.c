@@ -84,8 +84,9 @@ static u32 cfg_b_msr(int idx)
  * @idx: the counter
  * @value: IA32_PMC_GPn_CFG_C or IA32_PMC_FXm_CFG_C
  *
- * An NMI may start the PMU between the two writes, and change the register: the NMI's value stays.
- * IRQs off, or NMI.
+ * The function writes cfg_c[] first. An NMI may then start the PMU, and write another value to
+ * cfg_c[] and the register. Without the loop, the register would get this function's value, but
+ * cfg_c[] would keep the NMI's. IRQs off, or NMI.
  */
 void x86_set_cfg_c(int idx, u64 value)
 {
@@ -152,7 +153,7 @@ static u64 get_acr_mask(const struct perf_event *event)
 	return event->hw.flags & COREPMU_EVENT_ACR ? event->attr.config2 : 0;
 }
 
-/* Check whether @event's acr_mask has member @nr of its group: of members 0 to 63 only. */
+/* Check whether @event's acr_mask names member @nr of its group. The mask has 64 bits. */
 static bool mask_has_member(const struct perf_event *event, unsigned int nr)
 {
 	if (nr >= BITS_PER_TYPE(u64))

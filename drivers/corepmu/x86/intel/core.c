@@ -44,10 +44,10 @@
 #define VERSION_ALIASED		6
 
 /*
- * General-purpose counters with registers at the MSR numbers that the driver uses: the SDM, volume
- * 4, "IA-32 Architectural MSRs", lists IA32_PERFEVTSEL0 to 9 and IA32_A_PMC0 to 9. Other registers
- * follow, as IA32_PERF_CTL (0x199). CPUID leaf 0x23 has room for 32 counters, and the numbers from
- * 0x1900 on, too.
+ * Maximum of general-purpose counters. SDM volume 4, "IA-32 Architectural MSRs", lists
+ * IA32_PERFEVTSEL0 to 9 and IA32_A_PMC0 to 9. The numbers after these are other registers, such as
+ * IA32_PERF_CTL (0x199). CPUID leaf 0x23 and the MSRs from 0x1900 on have room for 32 counters, but
+ * the driver does not use the counters and select registers there.
  */
 #define MAX_NR_GP		10
 

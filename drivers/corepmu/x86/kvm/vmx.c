@@ -36,7 +36,7 @@ bool x86_vmx_switches;
 
 static bool has_probe;
 
-static u64 find_excluding(const struct corepmu_cpu *cpuc, u64 counters, bool host)
+static u64 find_counters_excluding(const struct corepmu_cpu *cpuc, u64 counters, bool host)
 {
 	u64 excluded = 0;
 
@@ -62,7 +62,7 @@ static u64 find_excluding(const struct corepmu_cpu *cpuc, u64 counters, bool hos
  */
 u64 x86_vmx_guest_counters(const struct corepmu_cpu *cpuc, u64 counters)
 {
-	return find_excluding(cpuc, counters, true);
+	return find_counters_excluding(cpuc, counters, true);
 }
 
 /**
@@ -76,7 +76,7 @@ u64 x86_vmx_guest_counters(const struct corepmu_cpu *cpuc, u64 counters)
  */
 u64 x86_vmx_host_counters(const struct corepmu_cpu *cpuc, u64 counters)
 {
-	return find_excluding(cpuc, counters, false);
+	return find_counters_excluding(cpuc, counters, false);
 }
 
 /**

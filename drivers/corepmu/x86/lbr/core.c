@@ -6,8 +6,9 @@
  *
  * - Legacy LBR, formats 5 to 7 of IA32_PERF_CAPABILITIES, from Skylake and Goldmont on: a ring of
  *   32 records with an index (SDM volume 3, "Last Branch, Interrupt, and Exception Recording", of
- *   Skylake). In format 6, Goldmont's, the registers of the addresses also have the flags and the
- *   cycles (LBR_FORMAT_TIME in arch/x86/events/intel/lbr.c). Older formats are not supported.
+ *   Skylake). Format 6, Goldmont's, has no LBR_INFO: the register of the source also has the
+ *   misprediction, and that of the target the cycles (LBR_FORMAT_TIME in
+ *   arch/x86/events/intel/lbr.c). Older formats are not supported.
  * - Architectural LBR, with CPUID.7.0:EDX[19]: record 0 is always the youngest (SDM volume 3,
  *   "Architectural Last Branch Records").
  *
@@ -126,16 +127,16 @@ static void ring_clear(struct corepmu_cpu *cpuc)
 		x86_write_msr_inline(MSR_LBR_NHM_FROM + i, 0);
 }
 
-/* Each record has LBR_INFO. False in format 6. */
+/* Each record has a register LBR_INFO: formats 5 and 7 */
 static bool ring_has_info;
 
-/* Format 6: flag in the source's register, cycles in the target's */
+/* Format 6: bits of the registers of the source and of the target */
 #define FROM_MISPRED		BIT_ULL(63)
 #define FROM_SIGN		62
 #define TO_CYCLES		GENMASK_ULL(63, 48)
 #define TO_SIGN			47
 
-/* With transactions, read the flags: one of them tells an abort from a branch. */
+/* Check whether to read flags and cycles. A CPU with transactions needs the flag of aborts. */
 static bool ring_needs_bits(const struct corepmu_cpu *cpuc)
 {
 	return (cpuc->branches->wanted & (COREPMU_BRANCH_FLAGS | COREPMU_BRANCH_CYCLES)) ||
@@ -147,7 +148,7 @@ static bool ring_needs_info(const struct corepmu_cpu *cpuc)
 	return ring_has_info && ring_needs_bits(cpuc);
 }
 
-/* Put a record of format 6 into @list. @needs_bits: with its flag and its cycles */
+/* Add a record of format 6 to @list. @needs_bits: with its misprediction and its cycles */
 static void put_timed_record(struct corepmu_branch_list *list, unsigned int i, u64 from, u64 to,
 			     bool needs_bits)
 {

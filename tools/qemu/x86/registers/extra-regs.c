@@ -56,7 +56,7 @@ static bool write(struct x86_pmu *pmu, enum x86_extra_reg reg, uint64_t value)
 	return true;
 }
 
-/* Define the functions of the MSRs of an extra register, or of a row of them from that one on. */
+/* Define @present, @read and @write of a row of extra registers that begins with @reg. */
 #define EXTRA_REG_MSR(name, reg)							\
 	bool x86_extra_reg_has_##name(const struct x86_pmu_config *config)		\
 	{										\

@@ -215,7 +215,7 @@ void x86_pmu_activate_gp(struct x86_pmu *pmu, unsigned int i);
 		return true;							\
 	}
 
-/* Define a row's @write: it sets a field of @pmu, and other bits than @writable fault. */
+/* Define a row's @write: it sets a field of @pmu. A write of bits outside of @writable faults. */
 #define X86_MSR_WRITE(name, field, writable)					\
 	bool name(struct x86_pmu *pmu, unsigned int i, uint64_t value)		\
 	{									\

@@ -54,8 +54,8 @@ explained=(
 	'^[<>].*[ /]i(TLB|tlb)-load-misses'
 )
 
-# More differences if the PMU is not called "cpu": perf uses topdown metrics only of a PMU with
-# PERF_TYPE_RAW, and opens stalled cycles by itself for that name only
+# More differences if the PMU has another name than "cpu" and another type than PERF_TYPE_RAW: perf
+# prints topdown metrics for that type only, and opens stalled cycles by itself for that name only
 named=(
 	'^[<>] perf stat .*(TopdownL[12]|tma_)'
 	'^[<>] perf stat -M TopdownL1:'

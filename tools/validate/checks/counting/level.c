@@ -134,8 +134,8 @@ static void judge_levels(int user, int kernel)
 }
 
 /*
- * Perf core places pinned events first. So a new pinned event gets the counter of the event before,
- * which moves to the next counter: the counter has another filter now.
+ * Perf core schedules pinned events first. So the new pinned event gets the counter of the earlier
+ * event, which moves to the next one: the first counter needs another filter.
  */
 static void levels_change(void)
 {

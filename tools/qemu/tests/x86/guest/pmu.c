@@ -411,7 +411,7 @@ static void sample(uint32_t lvt)
 	wrmsr(pmu.enable, 0);
 }
 
-/* The timer has QEMU's local APIC poll, but its interrupt has too low a priority to be taken. */
+/* Sample while a timer makes QEMU's local APIC poll. The TPR blocks the timer's interrupts. */
 static uint32_t sample_beside_timer(void)
 {
 	uint32_t sum = 0;

@@ -18,7 +18,8 @@
 /**
  * enum uarch_precision - how close two counts of the same work are
  * @UARCH_EXACT: equal
- * @UARCH_REMAINDER: a counter divides what occurs; a task switch loses the remainder
+ * @UARCH_REMAINDER: differ by one at most. The counter counts a fraction of the occurrences, and a
+ *	task switch loses the remainder
  * @UARCH_MISSES: cache misses, which depend on the earlier contents
  */
 enum uarch_precision {
