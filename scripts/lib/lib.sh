@@ -202,6 +202,13 @@ client_file()
 	printf '%s\n' "$file"
 }
 
+# kunit_suites: print the names of the KUnit suites.
+kunit_suites()
+{
+	find "$TOP/kunit" -name '*_kunit.c' \
+		-exec sed -nE 's/^(OWN_)?TEST(BED)?_SUITE\(\w+, "(corepmu\w*)".*/\3/p' {} +
+}
+
 # table_row FILE NAME VARIABLE: read stanza NAME into the associative array VARIABLE.
 # A line is "key = value"; '#' in the first column starts a comment. "like = OTHER" adds the keys
 # that NAME lacks, from stanza OTHER, then from the stanza that OTHER is like. awk extracts the

@@ -4,6 +4,7 @@
 import configparser
 import functools
 import pathlib
+import re
 import subprocess
 import sys
 
@@ -40,6 +41,11 @@ def table(path):
 def default_kernel():
     return next(name for name, row in table("scripts/tables/kernels.cfg").items()
                 if row.get("default"))
+
+
+def kunit_suites(path):
+    """Return the names of the KUnit suites that the source path defines."""
+    return re.findall(r'TEST(?:BED)?_SUITE\(\w+, "(corepmu\w*)"', path.read_text())
 
 
 def known_tests(file, key):
