@@ -129,8 +129,7 @@ static void brbe_halves(struct kunit *test)
 
 	branch_start(event);
 	every_type();
-	branch_overflow(b);
-	KUNIT_EXPECT_EQ(test, b->nr_samples, 1);
+	OVERFLOW_EXPECT_SAMPLES(b, 1);
 	expect_halves(test, &branch_seen[0]);
 
 	fixture_del(event);
@@ -138,8 +137,7 @@ static void brbe_halves(struct kunit *test)
 	branch_add(event);
 	b->nr_samples = 0;
 	every_type();
-	branch_overflow(b);
-	KUNIT_EXPECT_EQ(test, b->nr_samples, 2);
+	OVERFLOW_EXPECT_SAMPLES(b, 2);
 	/* The sample of the other event has the branches of user space. */
 	expect_halves(test, &branch_seen[branch_seen[0].nr == 3 ? 0 : 1]);
 	fixture_del(user);

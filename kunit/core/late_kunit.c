@@ -168,14 +168,11 @@ static void late_restarts(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, b->nr_samples, 1);
 	KUNIT_EXPECT_TRUE(test, event->hw.state & PERF_HES_STOPPED);
 	KUNIT_EXPECT_EQ(test, b->cpuc->active, 0);
-	fixture_run(b, TESTBED_CYCLES, 500);
-	KUNIT_EXPECT_EQ(test, fixture_read(event), 1010);
+	RUN_EXPECT_COUNT(b, TESTBED_CYCLES, 500, event, 1010);
 
 	KUNIT_EXPECT_EQ(test, fixture_add(event, PERF_EF_START), 0);
-	fixture_run(b, TESTBED_CYCLES, 99);
-	KUNIT_EXPECT_EQ(test, b->nr_samples, 1);
-	fixture_run(b, TESTBED_CYCLES, 1);
-	KUNIT_EXPECT_EQ(test, b->nr_samples, 2);
+	RUN_EXPECT_SAMPLES(b, TESTBED_CYCLES, 99, 1);
+	RUN_EXPECT_SAMPLES(b, TESTBED_CYCLES, 1, 2);
 	KUNIT_EXPECT_EQ(test, fixture_read(event), 1110);
 }
 

@@ -132,8 +132,7 @@ static void overflow_late_by_half_the_range(struct kunit *test)
 	if (mask == U64_MAX)
 		kunit_skip(test, "half of the counter's range is the longest period");
 	b->testbed->ops->hold(true);
-	fixture_run(b, TESTBED_INSTRUCTIONS, late);
-	KUNIT_EXPECT_EQ(test, fixture_read(event), late);
+	RUN_EXPECT_COUNT(b, TESTBED_INSTRUCTIONS, late, event, late);
 	fixture_stop_event(event, PERF_EF_UPDATE);
 	b->testbed->ops->hold(false);
 	KUNIT_EXPECT_EQ(test, local64_read(&event->count), late);

@@ -218,8 +218,7 @@ static void rdpmc_redirected(struct kunit *test)
 	index = page->index;
 	KUNIT_EXPECT_EQ(test, fixture_add(other, PERF_EF_START), 0);
 	KUNIT_EXPECT_EQ(test, page->index, index);
-	fixture_run(b, TESTBED_INSTRUCTIONS, 2500);
-	KUNIT_EXPECT_EQ(test, b->nr_samples, 2);
+	RUN_EXPECT_SAMPLES(b, TESTBED_INSTRUCTIONS, 2500, 2);
 	KUNIT_EXPECT_EQ(test, read_page(event), 2500);
 	fixture_stop_event(other, PERF_EF_UPDATE);
 	fixture_start_event(other, PERF_EF_RELOAD);

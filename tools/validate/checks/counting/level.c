@@ -119,9 +119,8 @@ static void kernel_only(void)
 static void judge_levels(int user, int kernel)
 {
 	u64 least = UINT64_MAX, count;
-	int i;
 
-	for (i = 0; i < 3; i++) {
+	for (int i = 0; i < 3; i++) {
 		event_reset(user);
 		event_reset(kernel);
 		known_loop(ITERATIONS);
@@ -140,7 +139,7 @@ static void judge_levels(int user, int kernel)
 static void levels_change(void)
 {
 	struct perf_event_attr attrs[2];
-	int fds[2], member, first;
+	int fds[2], member;
 
 	attr_instructions(&attrs[0]);
 	attrs[1] = attrs[0];
@@ -150,7 +149,7 @@ static void levels_change(void)
 		ktap_skip("exclude_kernel is refused");
 		return;
 	}
-	for (first = 0; first < 2; first++) {
+	for (int first = 0; first < 2; first++) {
 		attrs[first].pinned = 0;
 		fds[first] = open_event(&attrs[first]);
 		member = event_open(&attrs[!first], 0, -1, fds[first], 0);

@@ -429,11 +429,10 @@ static bool another_file_decides(const char *path)
 {
 	bool found = false;
 	glob_t files;
-	size_t i;
 
 	if (glob(RDPMC_FILES, 0, NULL, &files))
 		return false;
-	for (i = 0; i < files.gl_pathc; i++)
+	for (size_t i = 0; i < files.gl_pathc; i++)
 		found |= strcmp(files.gl_pathv[i], path) && read_number(files.gl_pathv[i]) != 1;
 	globfree(&files);
 	return found;

@@ -415,11 +415,10 @@ static void sample(uint32_t lvt)
 static uint32_t sample_beside_timer(void)
 {
 	uint32_t sum = 0;
-	unsigned int i;
 
 	apic_write(APIC_TPR, TPR_MAX);
 	start_ticks();
-	for (i = 0; i < 5; i++) {
+	for (unsigned int i = 0; i < 5; i++) {
 		sample(LVT_NMI);
 		sum += interrupts;
 	}
