@@ -4,13 +4,14 @@
 # go tool pprof 1.19.8 (Debian 12: golang-1.19-go 1.19.8-2) loses costs and calls when it writes a profile for
 # kcachegrind with -callgrind. There is no message, and -top of the same profile is right:
 #
-# - Costs lose their fractions. If each function has a second or more, the unit is the second: 1.9 s in each of two
-#   functions are 1 s. The calls of utf8() have 0.9 s and 0.5 s of its 1.4 s; both are 0. 6.2 s are 4 s in all.
-# - With -call_tree, a function with several callers has no caller. hot(), called by read() and write(), is called by
-#   nobody and has all costs. Other functions, "hot [1/2]" and "hot [2/2]", are called, and have no costs.
+# - Costs lose their fractions. If each function has a second or more, the unit is the second. The 1.9 s of parse()
+#   become 1 s, and so do those of sort(). utf8() is called for 0.9 s and for 0.5 s; both calls become 0. The sum of all
+#   functions is 4 s, not 6.2 s.
+# - With -call_tree, a function with several callers gets two names. hot(), which read() and write() call, has all costs
+#   and no caller. The file's callees are "hot [1/2]" and "hot [2/2]", which have no costs.
 #
 # Cause: printCallgrind() of internal/report/report.go writes int64() of the value in the unit that
-# selectOutputUnit() takes for the smallest function, calls not regarded. It writes "cfn=" with the name of
+# selectOutputUnit() chooses by the smallest function, regardless of calls. It writes "cfn=" with the name of
 # getDisambiguatedNames(), and "fn=" with the name without its suffix.
 #
 # The script writes two profiles, and prints a file's costs and calls. It needs python3 and Debian 12's archive.

@@ -14,7 +14,7 @@
 #
 # Cause: prev_state of such a task is TASK_REPORT_MAX, 0x100 (__trace_sched_switch_state() of Linux 6.1's
 # include/trace/events/sched.h). builtin-sched.c has other states. sched_out_state() takes prev_state for an index, and
-# task_state_char() takes 0x100 for TASK_WAKING. timehist_update_runtime_stats() knows 0 alone as running.
+# task_state_char() takes 0x100 for TASK_WAKING. timehist_update_runtime_stats() takes only 0 for running.
 #
 # The script writes perf.data files in which a task "urgent" has the CPU for 90 ms of each 100 ms. It needs python3 and
 # Debian 12's archive; no tracefs is needed.

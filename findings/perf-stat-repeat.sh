@@ -4,10 +4,10 @@
 # perf stat -r of perf 6.1 (Debian 12: linux-perf 6.1.176-1) prints the counts of the last run, not the average of all
 # runs. There is no message:
 #
-# - perf-stat(1) says of --repeat: "print average + stddev". Here every second run has many page faults. Two runs have
-#   many, and three have few. Both averages lie between.
-# - The percentage behind the count is the error of the average, but divided by the last run: three runs have more than
-#   500 %. CSV has the last run as well.
+# - perf-stat(1) says of --repeat: "print average + stddev". Here every second run has many page faults. -r 2, which
+#   ends with such a run, prints many. -r 3, which ends with the other kind, prints few. Both averages lie between.
+# - The percentage behind the count is the error of the average, but divided by the last run: for -r 3 it is more than
+#   100 %. CSV has the last run's count, too.
 # - The time elapsed is the average, in the same report.
 #
 # Cause: perf_stat_process_counter() of util/stat.c adds each run to res_stats, but counter_aggr_cb() of

@@ -4,8 +4,8 @@
 # perf stat of perf 6.1 (Debian 12: linux-perf 6.1.176-1) reports times that the program did not take. There is no
 # message:
 #
-# - With --control, -I --summary, or a --timeout after the program's end, "seconds user" and "seconds sys" of a program
-#   that does nothing but compute are 0. The event user_time is "<not counted>". The same report has the task-clock, and
+# - With --control, -I --summary, or a --timeout longer than the program's run, "seconds user" and "seconds sys" of a
+#   program that only computes are 0. The event user_time is "<not counted>". The same report has the task-clock, and
 #   without these options the times are right.
 # - With -I, "CPUs utilized" is the task-clock of an interval divided by the length that was asked for. The last
 #   interval is shorter: a program that runs to its end at full speed looks as if it went idle.
