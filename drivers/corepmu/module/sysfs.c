@@ -66,9 +66,10 @@ static ssize_t branches_show(struct device *dev, struct device_attribute *attr, 
 struct device_attribute corepmu_attr_branches = __ATTR_RO(branches);
 
 /*
- * Show the name that the built-in driver gives the PMU of this CPU type: cpu, cpu_core or cpu_atom.
- * Perf's metrics, and its events of hybrid CPUs, refer to the PMU by this name. The perf tool finds
- * a PMU by its name or its alias (pmu_find_alias_name() in tools/perf/util/pmu.c).
+ * Show the name that the built-in driver gives the PMU of this CPU type: cpu, or cpu_core,
+ * cpu_atom and cpu_lowpower. Perf's metrics, and its events of hybrid CPUs, refer to the PMU by
+ * this name. The perf tool finds a PMU by its name or its alias (pmu_find_alias_name() in
+ * tools/perf/util/pmu.c).
  */
 static ssize_t alias_show(struct device *dev, struct device_attribute *attr, char *page)
 {
