@@ -232,7 +232,7 @@ int corepmu_decode_cache(u64 config, unsigned int *cache, unsigned int *op, bool
 
 /*
  * Update the user page if a process has mapped the event. Otherwise no process reads the page, or
- * event->rb is the buffer of another event (PERF_EVENT_IOC_SET_OUTPUT), and so is the page.
+ * event->rb and its page belong to another event (PERF_EVENT_IOC_SET_OUTPUT).
  */
 static inline void corepmu_update_userpage(struct perf_event *event)
 {

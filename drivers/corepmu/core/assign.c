@@ -242,10 +242,10 @@ static bool alike_event_has_pair(const struct matching *m, unsigned int event)
  * Try all placements: for each event from @event on that can be on a pair, try a single counter and
  * each pair. Then match the other events. Return whether all events are placed.
  *
- * Two rules skip a placement if the search has tried an equivalent one. Of pairs that are alike,
- * the search tries one. Of events that may use the same counters, the first ones get single
- * counters and the others pairs. On PMUv3 all pairs are alike: without the rules 10 events on 16
- * counters take seconds.
+ * Two rules skip a placement that is equivalent to an earlier one. The search skips a pair that is
+ * like the pair that it tried last. Of events that may use the same counters, the first ones get
+ * single counters and the others pairs. On PMUv3 all pairs are alike: without the rules 10 events
+ * on 16 counters take seconds.
  */
 static bool matching_search(struct matching *m, unsigned int event)
 {

@@ -230,9 +230,9 @@ static noinline int end_without_overflow(const struct x86_desc *desc, struct cor
 
 /*
  * Check whether KVM has loaded a guest's values into the counters' registers (mediated vPMU, Linux
- * 7). Before, perf core schedules all events out and sets LVTPC to an interrupt that is no NMI: an
- * NMI then has another source. The handlers must not change the registers, as
- * perf_event_nmi_handler() in arch/x86/events/core.c does not.
+ * 7). Before the load, perf core schedules all events out and sets LVTPC to an interrupt that is no
+ * NMI. So an NMI has another source, and the handlers must not change the registers;
+ * perf_event_nmi_handler() in arch/x86/events/core.c does not, either.
  */
 static bool has_guest_values(const struct x86_desc *desc, const struct corepmu_cpu *cpuc)
 {

@@ -412,7 +412,7 @@ static struct x86_lbr_entry *entry_of(struct x86_pmu *pmu, unsigned int i)
 	return &lbr->entry[i];
 }
 
-/* Define the read and the write of a field of the records. */
+/* Define x86_lbr_read_FIELD() and x86_lbr_write_FIELD() for a field of the records. */
 #define RECORD_MSR(field)								\
 	bool x86_lbr_read_##field(struct x86_pmu *pmu, unsigned int i, uint64_t *value)	\
 	{										\

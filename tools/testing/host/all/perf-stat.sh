@@ -206,7 +206,7 @@ for arch in "${arches[@]}"; do
 			check "perf says the same on $cpu, Linux $kernel" \
 				same "$arch" "$cpu" "$kernel" standin
 			[ "$arch" != arm64 ] || continue
-			name="perf says the same of corepmu, but for metrics, on $cpu, Linux $kernel"
+			name="perf says the same of corepmu, but for topdown metrics and stalled cycles, on $cpu, Linux $kernel"
 			check "$name" same "$arch" "$cpu" "$kernel" named
 		done
 	done

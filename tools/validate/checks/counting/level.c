@@ -134,7 +134,7 @@ static void judge_levels(int user, int kernel)
 
 /*
  * Perf core schedules pinned events first. So the new pinned event gets the counter of the earlier
- * event, which moves to the next one: the first counter needs another filter.
+ * event, and the earlier event moves to the next counter. Both counters need another filter.
  */
 static void levels_change(void)
 {
