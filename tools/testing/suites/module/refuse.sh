@@ -22,7 +22,7 @@ held)
 		sentence="held by .*initcall_blacklist=$(sed -n 's/^builtin=//p' /corepmu/conf)\$"
 	;;
 unreserved) sentence='the built-in driver does not reserve its counters' ;;
-absent) sentence='no PMUv3|has no' ;;
+absent) sentence='no PMUv3|has no|do not keep written values' ;;
 xen) sentence='a Xen PV domain: .*boot without Xen' ;;
 no-count) sentence='no counter counts' ;;
 no-overflow) sentence='no counter has an overflow interrupt' ;;
