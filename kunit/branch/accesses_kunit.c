@@ -183,6 +183,22 @@ static void branch_accesses_of_snapshot(struct kunit *test)
 	branch_end(event);
 }
 
+/* On AMD, deleting the last event with branch records clears the freeze bit. */
+static void branch_accesses_freeze(struct kunit *test)
+{
+	struct fixture *b = fixture_start_on(test, "amd-lbr");
+	const u64 levels[] = { ANY_LEVEL, ANY_USER };
+	struct x86_model *m = this_cpu_ptr(&x86_model_state);
+
+	for (unsigned int i = 0; i < ARRAY_SIZE(levels); i++) {
+		struct perf_event *event = branch_start(branch_open_stack(b, levels[i]));
+
+		KUNIT_EXPECT_EQ(test, m->debugctl, BIT_ULL(11));
+		branch_end(event);
+		KUNIT_EXPECT_EQ(test, m->debugctl, 0);
+	}
+}
+
 /* These tests start a testbed of their own. */
 static struct kunit_case accesses_cases[] = {
 	KUNIT_CASE_PARAM(branch_accesses, accesses_gen_params),
@@ -190,6 +206,7 @@ static struct kunit_case accesses_cases[] = {
 	KUNIT_CASE_PARAM(branch_accesses_less, accesses_gen_params),
 	KUNIT_CASE_PARAM(branch_accesses_of_others, accesses_gen_params),
 	KUNIT_CASE_PARAM(branch_accesses_of_snapshot, accesses_gen_params),
+	KUNIT_CASE(branch_accesses_freeze),
 	{ }
 };
 

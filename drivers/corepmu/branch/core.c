@@ -139,8 +139,12 @@ void corepmu_branch_del(struct corepmu_cpu *cpuc, struct perf_event *event)
 		if (other && (other->hw.flags & COREPMU_EVENT_BRANCHES))
 			wanted |= other->hw.branch_reg.config;
 	}
-	/* The next start of the PMU makes the hardware record fewer branches, or none. */
-	if (branches->recording && wanted != branches->wanted)
+	/*
+	 * The next start of the PMU makes the hardware record fewer branches, or none. If
+	 * recording has been stopped before the last event was deleted, stop it once more: AMD's
+	 * stop() then clears the freeze bit.
+	 */
+	if ((branches->recording && wanted != branches->wanted) || (!is_used && branches->freezes))
 		corepmu_branch_stop(cpuc);
 	/* For the next event that wants more, corepmu_branch_add() marks the records stale. */
 	branches->wanted = wanted;
