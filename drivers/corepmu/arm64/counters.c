@@ -42,6 +42,13 @@
 
 /* Registers */
 
+/*
+ * Value of corepmu_cpu.hw_active after an event was placed on a counter whose registers other
+ * software may have written. All counters are disabled; the next start writes the other registers
+ * that all counters share.
+ */
+#define HW_ACTIVE_UNKNOWN	(~0ULL)
+
 static __always_inline void enable_counters(struct corepmu_cpu *cpuc, u64 active)
 {
 	u64 clear = cpuc->hw_active & ~active;
@@ -54,27 +61,14 @@ static __always_inline void enable_counters(struct corepmu_cpu *cpuc, u64 active
 	cpuc->hw_active = active;
 }
 
-static __always_inline void start(struct corepmu_cpu *cpuc)
-{
-	/* Event types, values and enables take effect before PMCR_EL0.E does. */
-	isb();
-	pmuv3_write_pmcr(to_pmuv3(cpuc->pmu)->pmcr | PMCR_E);
-}
-
-static void pmuv3_enable(struct corepmu_cpu *cpuc)
-{
-	enable_counters(cpuc, cpuc->active);
-	start(cpuc);
-}
-
 /*
- * pmuv3_enable() with an overflow interrupt that is an NMI. When perf core starts or stops an event
- * while the PMU runs, the NMI may come after the read of corepmu_cpu.active and before the register
- * writes. If the NMI's handler stops another event, it clears a bit of corepmu_cpu.active and
- * disables the counter. The writes here, with the old value, would enable that counter again. So
- * repeat them until corepmu_cpu.active has not changed meanwhile.
+ * enable_counters() with an overflow interrupt that is an NMI. When perf core starts or stops an
+ * event while the PMU runs, the NMI may come after the read of corepmu_cpu.active and before the
+ * register writes. If the NMI's handler stops another event, it clears a bit of corepmu_cpu.active
+ * and disables the counter. The writes here, with the old value, would enable that counter again.
+ * So repeat them until corepmu_cpu.active has not changed meanwhile.
  */
-static void pmuv3_enable_nmi(struct corepmu_cpu *cpuc)
+static __always_inline void enable_counters_nmi(struct corepmu_cpu *cpuc)
 {
 	u64 active;
 
@@ -83,6 +77,51 @@ static void pmuv3_enable_nmi(struct corepmu_cpu *cpuc)
 		enable_counters(cpuc, active);
 		barrier();
 	} while (unlikely(READ_ONCE(cpuc->active) != active));
+}
+
+static __always_inline void start(struct corepmu_cpu *cpuc)
+{
+	/* Event types, values and enables take effect before PMCR_EL0.E does. */
+	isb();
+	pmuv3_write_pmcr(to_pmuv3(cpuc->pmu)->pmcr | PMCR_E);
+}
+
+/* Start the PMU after note_placement(): usually the first start after a context switch. */
+static noinline void enable_and_rewrite(struct corepmu_cpu *cpuc)
+{
+	struct corepmu *pmu = cpuc->pmu;
+	u64 active;
+
+	if (corepmu_has_interrupt(pmu))
+		pmuv3_write_pmintenset(pmu->counters);
+	pmuv3_rdpmc_rewrite();
+	active = READ_ONCE(cpuc->active);
+	pmuv3_write_pmcntenset(active);
+	cpuc->hw_active = active;
+	barrier();
+	if (unlikely(READ_ONCE(cpuc->active) != active))
+		enable_counters_nmi(cpuc);
+	start(cpuc);
+}
+
+/* The call comes before a return: so the compiler makes a stack frame only for the call. */
+static void pmuv3_enable(struct corepmu_cpu *cpuc)
+{
+	if (cpuc->hw_active == HW_ACTIVE_UNKNOWN) {
+		enable_and_rewrite(cpuc);
+		return;
+	}
+	enable_counters(cpuc, cpuc->active);
+	start(cpuc);
+}
+
+static void pmuv3_enable_nmi(struct corepmu_cpu *cpuc)
+{
+	if (cpuc->hw_active == HW_ACTIVE_UNKNOWN) {
+		enable_and_rewrite(cpuc);
+		return;
+	}
+	enable_counters_nmi(cpuc);
 	start(cpuc);
 }
 
@@ -94,35 +133,23 @@ static void pmuv3_disable(struct corepmu_cpu *cpuc)
 	isb();
 }
 
-/*
- * Write the registers that all counters share, before an event is placed on a counter whose
- * registers other software may have written. Disable all counters that are not active: other
- * software may have enabled them. The next start of the PMU enables the active ones.
- */
-static void write_shared(struct corepmu_cpu *cpuc)
-{
-	struct corepmu *pmu = cpuc->pmu;
-
-	cpuc->trusted_others |= COREPMU_TRUST_SHARED;
-	pmuv3_write_pmcntenclr(pmu->counters & ~cpuc->active);
-	cpuc->hw_active = 0;
-	if (corepmu_has_interrupt(pmu))
-		pmuv3_write_pmintenset(pmu->counters);
-	pmuv3_rdpmc_reset();
-}
-
 static __always_inline bool is_trusted(const struct corepmu_cpu *cpuc, int idx)
 {
-	return cpuc->trusted & BIT_ULL(idx);
+	return cpuc->trusted >> idx & 1;
 }
 
 /*
- * Check whether to call write_shared() before an event is placed: the counter is untrusted, and
- * write_shared() has not run since perf core disabled the PMU.
+ * Before an event is placed on an untrusted counter, disable all counters: other software may have
+ * enabled them. The next start writes the other shared registers.
  */
-static __always_inline bool must_write_shared(const struct corepmu_cpu *cpuc, int idx)
+static __always_inline void note_placement(struct corepmu_cpu *cpuc, int idx)
 {
-	return !is_trusted(cpuc, idx) && !(cpuc->trusted_others & COREPMU_TRUST_SHARED);
+	if (is_trusted(cpuc, idx) || (cpuc->trusted_others & COREPMU_TRUST_SHARED))
+		return;
+
+	cpuc->trusted_others |= COREPMU_TRUST_SHARED;
+	pmuv3_write_pmcntenclr(cpuc->pmu->counters);
+	cpuc->hw_active = HW_ACTIVE_UNKNOWN;
 }
 
 static void select_counter(struct corepmu_cpu *cpuc, int idx, u64 config)
@@ -130,6 +157,7 @@ static void select_counter(struct corepmu_cpu *cpuc, int idx, u64 config)
 	if (is_trusted(cpuc, idx) && cpuc->selected[idx] == config)
 		return;
 
+	note_placement(cpuc, idx);
 	cpuc->selected[idx] = config;
 	pmuv3_write_selection(idx, config);
 }
@@ -245,22 +273,12 @@ static __always_inline bool is_rare(const struct hw_perf_event *hwc)
 	       (hwc->config_base & (PMUV3_HOST_ALONE | PMUV3_GUESTS_ALONE));
 }
 
-/* Write the selection and the value of an event that is not rare. */
-static __always_inline void write_both(struct corepmu_cpu *cpuc, const struct hw_perf_event *hwc,
-				       u64 value)
-{
-	cpuc->selected[hwc->idx] = hwc->config_base;
-	pmuv3_write_both(hwc->idx, hwc->config_base, value);
-}
-
 /* Place an event for which is_rare() is true. */
 static noinline void place_rare(struct corepmu_cpu *cpuc, struct hw_perf_event *hwc, u64 value)
 {
 	int idx = hwc->idx;
 
 	if (corepmu_event_is_paired(cpuc->pmu, hwc)) {
-		if (must_write_shared(cpuc, idx - 1))
-			write_shared(cpuc);
 		select_counter(cpuc, idx - 1, hwc->config_base);
 		/*
 		 * The odd counter counts the even one's wraps at all exception levels. Only the
@@ -274,24 +292,6 @@ static noinline void place_rare(struct corepmu_cpu *cpuc, struct hw_perf_event *
 }
 
 /*
- * Place an event that pmuv3_place() has no fast path for: a rare event, or one on an untrusted
- * counter before write_shared() has run. Usually the first event of a context switch comes here.
- */
-static noinline void place_otherwise(struct corepmu_cpu *cpuc, struct hw_perf_event *hwc,
-				     u64 value)
-{
-	if (must_write_shared(cpuc, hwc->idx)) {
-		write_shared(cpuc);
-		/* The counter is untrusted: write its selection, too. */
-		if (likely(!is_rare(hwc))) {
-			write_both(cpuc, hwc, value);
-			return;
-		}
-	}
-	place_rare(cpuc, hwc, value);
-}
-
-/*
  * Most events need two register writes. The function has a single call, so that the compiler makes
  * a stack frame only for that call.
  */
@@ -299,12 +299,15 @@ static void pmuv3_place(struct corepmu_cpu *cpuc, struct hw_perf_event *hwc, u64
 {
 	int idx = hwc->idx;
 
-	if (unlikely(must_write_shared(cpuc, idx) || is_rare(hwc)))
-		place_otherwise(cpuc, hwc, value);
-	else if (is_trusted(cpuc, idx) && cpuc->selected[idx] == hwc->config_base)
+	if (unlikely(is_rare(hwc))) {
+		place_rare(cpuc, hwc, value);
+	} else if (is_trusted(cpuc, idx) && cpuc->selected[idx] == hwc->config_base) {
 		pmuv3_write_counter(idx, value);
-	else
-		write_both(cpuc, hwc, value);
+	} else {
+		note_placement(cpuc, idx);
+		cpuc->selected[idx] = hwc->config_base;
+		pmuv3_write_both(idx, hwc->config_base, value);
+	}
 }
 
 static void pmuv3_clear(struct corepmu_cpu *cpuc, u64 counters)
@@ -330,7 +333,7 @@ static void pmuv3_reset(struct corepmu_cpu *cpuc)
 	isb();
 
 	cpuc->dirty = 0;
-	/* The next placement finds no trusted register: write_shared() then resets hw_active. */
+	/* The next placement finds no trusted register: its start then sets hw_active. */
 	cpuc->trusted = 0;
 	cpuc->trusted_others = 0;
 	pmuv3_kvm_reset();

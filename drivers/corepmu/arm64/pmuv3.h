@@ -168,7 +168,7 @@ int pmuv3_encode_rdpmc(struct pmuv3 *pmuv3, struct perf_event *event, bool is_lo
 int pmuv3_event_idx(struct perf_event *event);
 void pmuv3_rdpmc_switch(struct corepmu_cpu *unused);
 void pmuv3_rdpmc_close(void);
-void pmuv3_rdpmc_reset(void);
+void pmuv3_rdpmc_rewrite(void);
 void pmuv3_rdpmc_gone(struct corepmu *pmu);
 
 /* cpu-types.c */

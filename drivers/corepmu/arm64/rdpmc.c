@@ -55,9 +55,6 @@
 static int perf_user_access;
 static struct ctl_table_header *user_access_header;
 
-/* The driver does not know the value of PMUSERENR_EL0. */
-#define ACCESS_UNKNOWN	(~0ULL)
-
 /* PMUSERENR_EL0 of this CPU, as written by the driver or given to KVM */
 static DEFINE_PER_CPU(u64, user_access);
 
@@ -129,13 +126,6 @@ void pmuv3_rdpmc_switch(struct corepmu_cpu *unused)
 	pmuv3_kvm_write_pmuserenr(access);
 }
 
-/* Inline for pmuv3_rdpmc_reset(), which the first placement of a context switch calls */
-static inline void close_access(void)
-{
-	this_cpu_write(user_access, 0);
-	pmuv3_kvm_write_pmuserenr(0);
-}
-
 /**
  * pmuv3_rdpmc_close() - remove access on this CPU, whatever value the register has
  *
@@ -143,21 +133,18 @@ static inline void close_access(void)
  */
 void pmuv3_rdpmc_close(void)
 {
-	close_access();
+	this_cpu_write(user_access, 0);
+	pmuv3_kvm_write_pmuserenr(0);
 }
 
 /**
- * pmuv3_rdpmc_reset() - handle that other software may have written PMUSERENR_EL0
+ * pmuv3_rdpmc_rewrite() - write PMUSERENR_EL0 again: other software may have changed it
  *
- * While tasks may read counters, only mark the value as unknown: perf core's next enable of a PMU
- * calls pmuv3_rdpmc_switch(), which then writes the register. IRQs off.
+ * From a start of the PMU, after pmuv3_rdpmc_switch(). IRQs off, or NMI.
  */
-void pmuv3_rdpmc_reset(void)
+void pmuv3_rdpmc_rewrite(void)
 {
-	if (READ_ONCE(corepmu_rdpmc_in_use))
-		this_cpu_write(user_access, ACCESS_UNKNOWN);
-	else
-		close_access();
+	pmuv3_kvm_write_pmuserenr(this_cpu_read(user_access));
 }
 
 static bool cpu_has_access(int cpu, void *unused)
