@@ -59,7 +59,6 @@ struct corepmu_extra_reg {
  * @regs: registers that the current overflow interrupt interrupted, NULL outside of one
  * @overflow_start: sched_clock() at the start of the current overflow interrupt, in ns
  * @overflow_resume: @running at the start of the overflow interrupt: its end restarts the PMU
- * @overflow_handled: number of events that the current overflow interrupt has handled
  * @limiter: the limiter's state
  * @suspended: mask of counters that were active when the CPU was powered down
  * @last_late: time, in jiffies, when a stop last handled an overflow before its interrupt
@@ -92,7 +91,6 @@ struct corepmu_cpu {
 	struct pt_regs		*regs;
 	u64			overflow_start;
 	bool			overflow_resume;
-	unsigned int		overflow_handled;
 	struct corepmu_limiter	limiter;
 	u64			suspended;
 	unsigned long		last_late;

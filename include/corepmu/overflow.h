@@ -36,7 +36,6 @@ static inline void corepmu_overflow_begin(struct corepmu_cpu *cpuc, struct pt_re
 {
 	cpuc->overflow_start = sched_clock();
 	cpuc->overflow_resume = cpuc->running;
-	cpuc->overflow_handled = 0;
 	cpuc->regs = regs;
 	cpuc->running = false;
 	barrier();
@@ -49,12 +48,14 @@ static inline void corepmu_overflow_begin(struct corepmu_cpu *cpuc, struct pt_re
  * corepmu_overflow_end() - restart the PMU at the end of an overflow interrupt
  * @cpuc: this CPU's state
  * @ours: the PMU raised the interrupt, even if an earlier interrupt has handled its overflow
+ * @overflowed: counters have overflowed
  *
  * The limiter accounts the time of every interrupt that the PMU raised, including the backend's
- * register accesses, which a hypervisor may emulate. Perf core averages the time of interrupts that
- * handled an event. From the overflow interrupt: IRQs off, or NMI.
+ * register accesses, which a hypervisor may emulate. Perf core averages the time of interrupts with
+ * an overflow. From the overflow interrupt: IRQs off, or NMI.
  */
-static __always_inline void corepmu_overflow_end(struct corepmu_cpu *cpuc, bool ours)
+static __always_inline void corepmu_overflow_end(struct corepmu_cpu *cpuc, bool ours,
+						 bool overflowed)
 {
 	bool user = user_mode(cpuc->regs);
 	u64 end, took;
@@ -71,7 +72,7 @@ static __always_inline void corepmu_overflow_end(struct corepmu_cpu *cpuc, bool 
 	corepmu_limiter_account(&cpuc->limiter, took);
 	if (end - cpuc->limiter.window >= COREPMU_LIMITER_WINDOW_NS)
 		corepmu_limiter_end_window(cpuc, end - cpuc->limiter.window);
-	if (cpuc->overflow_handled)
+	if (overflowed)
 		corepmu_perf_sample_event_took(took);
 }
 

@@ -429,7 +429,7 @@ static void limiter_ignores_other_nmis(struct kunit *test)
 		begin_window(b);
 		preempt_disable();
 		corepmu_overflow_begin(cpuc, model_regs(true));
-		corepmu_overflow_end(cpuc, ours);
+		corepmu_overflow_end(cpuc, ours, ours);
 		preempt_enable();
 		KUNIT_EXPECT_EQ(test, cpuc->limiter.user_hit, ours);
 	}

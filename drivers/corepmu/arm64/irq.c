@@ -337,7 +337,7 @@ irqreturn_t pmuv3_interrupt(int irq, void *dev)
 		pmuv3_write_pmovsclr(overflowed);
 		corepmu_handle_overflow(cpuc, overflowed);
 	}
-	corepmu_overflow_end(cpuc, overflowed);
+	corepmu_overflow_end(cpuc, overflowed, overflowed);
 
 	return overflowed ? IRQ_HANDLED : IRQ_NONE;
 }

@@ -229,6 +229,5 @@ void corepmu_handle_overflow(struct corepmu_cpu *cpuc, u64 overflowed)
 			continue;
 
 		overflow_event(cpuc, event);
-		cpuc->overflow_handled++;
 	}
 }

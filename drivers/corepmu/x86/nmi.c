@@ -223,7 +223,7 @@ static noinline int end_without_overflow(const struct x86_desc *desc, struct cor
 		unmask_lvtpc();
 	else
 		ours = expects_late_nmi(desc, smp_processor_id());
-	corepmu_overflow_end(cpuc, ours);
+	corepmu_overflow_end(cpuc, ours, false);
 
 	return ours ? NMI_HANDLED : NMI_DONE;
 }
@@ -270,7 +270,7 @@ static int x86_handle_nmi(unsigned int type, struct pt_regs *regs)
 
 	if (desc->masks_lvtpc)
 		unmask_lvtpc();
-	corepmu_overflow_end(cpuc, true);
+	corepmu_overflow_end(cpuc, true, true);
 	compat_inc_pmi_count();
 	this_cpu_write(last_nmi, jiffies);
 

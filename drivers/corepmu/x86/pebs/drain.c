@@ -493,8 +493,8 @@ u64 x86_pebs_overflow(struct corepmu_cpu *cpuc, u64 overflowed)
 {
 	u64 ds_bit = to_x86(cpuc->pmu)->ds_bit;
 
-	if ((overflowed & ds_bit) && drain(cpuc, cpuc->regs, true))
-		cpuc->overflow_handled++;
+	if (overflowed & ds_bit)
+		drain(cpuc, cpuc->regs, true);
 	overflowed &= ~ds_bit;
 
 	return overflowed ? overflowed & ~x86_precise_counters(cpuc) : 0;
