@@ -159,14 +159,21 @@ static unsigned int handle_overflows(struct x86_desc *desc, struct corepmu_cpu *
 			 (cpuc->pmu->counters | desc->special);
 		if (!status)
 			break;
+		/* An overflow explains the NMI even if the event has been stopped since. */
+		if (likely(!(status & READ_ONCE(desc->special)) && !cpuc->features) &&
+		    !x86_msr_writes_are_traced()) {
+			x86_write_msr_untraced(desc->global_clear, status);
+			handled += hweight64(status);
+			corepmu_handle_overflow(cpuc, status);
+			continue;
+		}
 		overflowed = status & ~desc->frozen;
 		if (unlikely(corepmu_uses(cpuc, COREPMU_FEATURE_BRANCHES)))
 			acknowledge_branches(desc, cpuc, status);
 		else
 			x86_write_msr_inline(desc->global_clear, status);
-		/* An overflow explains the NMI even if the event has been stopped since. */
-		if (unlikely(overflowed & READ_ONCE(desc->special)) ||
-		    unlikely(corepmu_uses(cpuc, COREPMU_FEATURE_PRECISE))) {
+		if ((overflowed & READ_ONCE(desc->special)) ||
+		    corepmu_uses(cpuc, COREPMU_FEATURE_PRECISE)) {
 			/* PEBS alone needs no other check of handle_special(). */
 			if (overflowed == desc->ds_bit) {
 				handled++;
