@@ -134,8 +134,7 @@ corepmu_counter_value(struct corepmu_cpu *cpuc, struct perf_event *event, s64 le
 	s64 least = corepmu_hw_min_period(&event->hw);
 
 	if (is_sampling_event(event))
-		return -clamp_t(s64, left, least,
-				min_t(u64, mask >> 1, cpuc->pmu->max_left));
+		return -min_t(s64, max(left, least), min_t(u64, mask >> 1, cpuc->pmu->max_left));
 	if (likely(!corepmu_start_near_wrap))
 		return -max(left, least);
 	if (mask == U64_MAX)
@@ -200,10 +199,12 @@ static __always_inline s64 corepmu_counter_period_left(struct perf_event *event,
 		return left;
 
 	*ended = hwc->last_period;
+	left += period;
 	/* An overflow late by a period: one sample has all counts since the period began. */
-	if (unlikely(left <= -period))
-		*ended -= left;
-	left = left <= -period ? period : left + period;
+	if (unlikely(left <= 0)) {
+		*ended += period - left;
+		left = period;
+	}
 	local64_set(&hwc->period_left, left);
 	hwc->last_period = period;
 
