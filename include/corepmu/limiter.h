@@ -46,6 +46,7 @@ struct corepmu_limiter {
 	bool	is_logged;
 };
 
+u64 corepmu_limiter_adjust(struct corepmu_limiter *limiter, u64 ns);
 u64 corepmu_limiter_clamp(struct corepmu_limiter *limiter, u64 ns);
 void corepmu_limiter_decay(struct corepmu_limiter *limiter, u64 ns);
 void corepmu_limiter_exclude_irq(struct corepmu_cpu *cpuc);
@@ -60,10 +61,9 @@ void corepmu_limiter_end_window(struct corepmu_cpu *cpuc, u64 ns);
  */
 static __always_inline void corepmu_limiter_account(struct corepmu_limiter *limiter, u64 ns)
 {
-	if (unlikely(ns > limiter->max_irq_ns))
-		ns = corepmu_limiter_clamp(limiter, ns);
-	else if (unlikely(limiter->max_irq_ns > COREPMU_LIMITER_MIN_IRQ_NS))
-		corepmu_limiter_decay(limiter, ns);
+	if (unlikely(ns > COREPMU_LIMITER_MIN_IRQ_NS ||
+		     limiter->max_irq_ns > COREPMU_LIMITER_MIN_IRQ_NS))
+		ns = corepmu_limiter_adjust(limiter, ns);
 	limiter->busy_ns += ns;
 }
 

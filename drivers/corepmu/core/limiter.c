@@ -252,7 +252,7 @@ static bool limiter_may_relax(const struct corepmu_cpu *cpuc, u64 window)
  *
  * Return: the time that it counts as
  */
-noinline u64 corepmu_limiter_clamp(struct corepmu_limiter *limiter, u64 ns)
+u64 corepmu_limiter_clamp(struct corepmu_limiter *limiter, u64 ns)
 {
 	u64 max_irq_ns = limiter->max_irq_ns;
 
@@ -269,13 +269,32 @@ noinline u64 corepmu_limiter_clamp(struct corepmu_limiter *limiter, u64 ns)
  *
  * From the overflow interrupt.
  */
-noinline void corepmu_limiter_decay(struct corepmu_limiter *limiter, u64 ns)
+void corepmu_limiter_decay(struct corepmu_limiter *limiter, u64 ns)
 {
 	u64 max_irq_ns = limiter->max_irq_ns;
 
 	if (ns < max_irq_ns / LIMITER_IRQ_SHORT)
 		limiter->max_irq_ns = max_t(u64, max_irq_ns - max_irq_ns / LIMITER_IRQ_SHRINKS,
 					    COREPMU_LIMITER_MIN_IRQ_NS);
+}
+
+/**
+ * corepmu_limiter_adjust() - adjust max_irq_ns to an interrupt
+ * @limiter: this CPU's limiter
+ * @ns: time that the interrupt took
+ *
+ * Needed unless both max_irq_ns and @ns are at most COREPMU_LIMITER_MIN_IRQ_NS. From the overflow
+ * interrupt.
+ *
+ * Return: the time that it counts as
+ */
+noinline u64 corepmu_limiter_adjust(struct corepmu_limiter *limiter, u64 ns)
+{
+	if (ns > limiter->max_irq_ns)
+		return corepmu_limiter_clamp(limiter, ns);
+
+	corepmu_limiter_decay(limiter, ns);
+	return ns;
 }
 
 /**
