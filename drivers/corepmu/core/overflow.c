@@ -191,21 +191,32 @@ noinline void corepmu_late_overflow(struct corepmu_cpu *cpuc, struct perf_event 
 	emit_sample(event, &data, corepmu_counter_end_period(event), regs);
 }
 
+/* The counter of an event that does not sample overflows: the next period of its count begins. */
+static noinline void overflow_counting(struct corepmu_cpu *cpuc, struct perf_event *event)
+{
+	if (unlikely(corepmu_hw_min_period(&event->hw) > cpuc->pmu->min_left))
+		corepmu_counter_limit(cpuc, event);
+	corepmu_counter_prepare(cpuc, event);
+	if (event->hw.flags & COREPMU_EVENT_MAPPED)
+		corepmu_update_userpage(event);
+}
+
 static void overflow_event(struct corepmu_cpu *cpuc, struct perf_event *event)
 {
 	u64 ended;
 
 	corepmu_counter_update(cpuc, event);
+	if (unlikely(!is_sampling_event(event))) {
+		overflow_counting(cpuc, event);
+		return;
+	}
 	if (unlikely(corepmu_hw_is_young(&event->hw)))
 		ended = corepmu_freq_next_period(cpuc, event);
 	else
 		ended = corepmu_counter_next_period(cpuc, event);
 	if (event->hw.flags & COREPMU_EVENT_MAPPED)
 		corepmu_update_userpage(event);
-	if (!ended || !is_sampling_event(event))
-		return;
-
-	if (emit_sample(event, &cpuc->sample, ended, cpuc->regs))
+	if (ended && emit_sample(event, &cpuc->sample, ended, cpuc->regs))
 		corepmu_event_stop(event, 0);
 }
 
@@ -219,13 +230,16 @@ static void overflow_event(struct corepmu_cpu *cpuc, struct perf_event *event)
  */
 void corepmu_handle_overflow(struct corepmu_cpu *cpuc, u64 overflowed)
 {
-	cpuc->stray |= overflowed & ~cpuc->used;
-
 	for (overflowed &= cpuc->active; overflowed; overflowed &= overflowed - 1) {
 		struct perf_event *event = cpuc->events[__ffs64(overflowed)];
 
-		/* No event: lower counter of a pair. Stopped: by perf core, from another sample. */
-		if (!event || (event->hw.state & PERF_HES_STOPPED))
+		/* The lower counter of a pair, or the self-test */
+		if (unlikely(!event)) {
+			cpuc->stray |= overflowed & -overflowed;
+			continue;
+		}
+		/* Perf core has stopped the event, from another sample. */
+		if (event->hw.state & PERF_HES_STOPPED)
 			continue;
 
 		overflow_event(cpuc, event);
