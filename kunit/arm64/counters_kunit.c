@@ -431,6 +431,7 @@ static void pmuv3_irq_of_other_cpu_type(struct kunit *test)
 	 */
 	b->pmu->backend->irq_disable(b->cpuc);
 	cpumask_clear_cpu(b->cpu, &b->pmu->supported_cpus);
+	b->pmu->on_all_cpus = false;
 	pmuv3_model_irq_cpu = cpumask_any_but(cpu_possible_mask, b->cpu);
 	if (pmuv3_model_irq_cpu >= nr_cpu_ids)
 		pmuv3_model_irq_cpu = -1;

@@ -325,10 +325,12 @@ irqreturn_t pmuv3_interrupt(int irq, void *dev)
 	u64 overflowed;
 
 	/* This CPU has another CPU type: its counters belong to another PMU, or to none. */
-	if (unlikely(!cpumask_test_cpu(smp_processor_id(), &pmu->supported_cpus)))
+	if (unlikely(!pmu->on_all_cpus) &&
+	    !cpumask_test_cpu(smp_processor_id(), &pmu->supported_cpus)) {
 		pmu = pmuv3_this_pmu();
-	if (unlikely(!pmu))
-		return IRQ_NONE;
+		if (!pmu)
+			return IRQ_NONE;
+	}
 
 	cpuc = this_cpu_ptr(pmu->cpu);
 	corepmu_overflow_begin(cpuc, get_irq_regs());
