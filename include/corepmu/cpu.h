@@ -49,7 +49,7 @@ struct corepmu_extra_reg {
  * @used: mask of counters that hold an event, or are the lower counter of a pair
  * @active: mask of counters that must count while the PMU runs
  * @hw_active: mask of counters that are enabled in the hardware
- * @dirty: mask of counters without an event that may still hold an earlier event's value
+ * @dirty: mask of counters that may still hold the value of an earlier event, if they hold no event
  * @trusted: mask of counters that lost their event since perf core last disabled the PMU: their
  *	selection registers still hold @selected or @shared_select. Another agent, firmware or a
  *	hypervisor may have written the other counters' registers: the backend writes these again

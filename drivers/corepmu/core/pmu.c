@@ -267,7 +267,6 @@ static __always_inline void event_resume(struct corepmu_cpu *cpuc, struct perf_e
 	add_active(cpuc, counters);
 	barrier();
 	event->hw.state = 0;
-	active_changed(cpuc);
 }
 
 /**
@@ -299,6 +298,7 @@ void corepmu_event_start(struct perf_event *event, int flags)
 	corepmu_counter_prepare(cpuc, event);
 	event_resume(cpuc, event, event_counters(event));
 	corepmu_update_userpage(event);
+	active_changed(cpuc);
 }
 
 static noinline void event_stop_late(struct corepmu_cpu *cpuc, struct perf_event *event)
@@ -309,14 +309,11 @@ static noinline void event_stop_late(struct corepmu_cpu *cpuc, struct perf_event
 		corepmu_event_stop(event, PERF_EF_UPDATE);
 }
 
-/* Stop an event that is not stopped. @counters: the mask of counters that the event occupies */
-static __always_inline void event_stop(struct corepmu_cpu *cpuc, struct perf_event *event,
-				       u64 counters)
+/* Mark an event as stopped after its counter has stopped, and bring its count up to date. */
+static __always_inline void event_stopped(struct corepmu_cpu *cpuc, struct perf_event *event)
 {
 	struct hw_perf_event *hwc = &event->hw;
 
-	remove_active(cpuc, counters);
-	active_changed(cpuc);
 	corepmu_counter_update(cpuc, event);
 
 	hwc->state = PERF_HES_STOPPED | PERF_HES_UPTODATE;
@@ -333,8 +330,13 @@ static __always_inline void event_stop(struct corepmu_cpu *cpuc, struct perf_eve
  */
 void corepmu_event_stop(struct perf_event *event, int flags)
 {
-	if (!(event->hw.state & PERF_HES_STOPPED))
-		event_stop(this_cpuc(event), event, event_counters(event));
+	struct corepmu_cpu *cpuc = this_cpuc(event);
+
+	if (!(event->hw.state & PERF_HES_STOPPED)) {
+		remove_active(cpuc, event_counters(event));
+		active_changed(cpuc);
+		event_stopped(cpuc, event);
+	}
 	corepmu_update_userpage(event);
 }
 
@@ -344,7 +346,7 @@ static void corepmu_event_read(struct perf_event *event)
 		corepmu_counter_update_nmi_safe(this_cpuc(event), event);
 }
 
-/* Placement: add and delete */
+/* Placement: add and delete. Perf core disables the PMU around both. */
 
 /* Assign counter @idx to @event. @counters: the mask of counters that the event then occupies */
 static __always_inline void event_occupy(struct corepmu *pmu, struct corepmu_cpu *cpuc,
@@ -357,7 +359,6 @@ static __always_inline void event_occupy(struct corepmu *pmu, struct corepmu_cpu
 
 	cpuc->events[idx] = event;
 	cpuc->used |= counters;
-	cpuc->dirty &= ~counters;
 }
 
 /* event_occupy(), then set the counter to overflow at the period's end. @event is stopped. */
@@ -511,8 +512,10 @@ static void corepmu_event_del(struct perf_event *event, int flags)
 	struct corepmu_cpu *cpuc = this_cpuc(event);
 	u64 counters = event_counters(event);
 
-	if (!(event->hw.state & PERF_HES_STOPPED))
-		event_stop(cpuc, event, counters);
+	if (!(event->hw.state & PERF_HES_STOPPED)) {
+		remove_active(cpuc, counters);
+		event_stopped(cpuc, event);
+	}
 	event_unplace(cpuc, event, counters);
 	if (unlikely(event->hw.flags & COREPMU_EVENT_FEATURES))
 		corepmu_features_del(cpuc, event);

@@ -85,11 +85,16 @@ bool corepmu_rdpmc_has_others(const struct corepmu *pmu)
  */
 void corepmu_rdpmc_clear(struct corepmu_cpu *cpuc)
 {
+	u64 stale;
+
 	if (!cpuc->dirty)
 		return;
 
-	cpuc->pmu->backend->clear(cpuc, cpuc->dirty);
+	/* The end of an event makes its counter dirty again. */
+	stale = cpuc->dirty & ~cpuc->used;
 	cpuc->dirty = 0;
+	if (stale)
+		cpuc->pmu->backend->clear(cpuc, stale);
 }
 
 /**
