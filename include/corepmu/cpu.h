@@ -86,7 +86,7 @@ struct corepmu_cpu {
 	u64			hw_active;
 	u64			dirty;
 	u64			trusted;
-	unsigned int		trusted_others;
+	u64			trusted_others;
 	bool			running;
 	struct pt_regs		*regs;
 	u64			overflow_start;

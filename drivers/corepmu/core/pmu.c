@@ -143,7 +143,8 @@ static void corepmu_enable(struct pmu *pmu)
 {
 	struct corepmu_cpu *cpuc = this_cpu_ptr(to_corepmu(pmu)->cpu);
 
-	if (unlikely(READ_ONCE(corepmu_rdpmc_in_use)))
+	/* A single plain read: a volatile one needs more instructions. */
+	if (unlikely(data_race(corepmu_rdpmc_in_use)))
 		enable_for_readers(cpuc);
 	/* A CPU without events has nothing to start, and neither has a CPU of another PMU. */
 	else if (cpuc->used)
