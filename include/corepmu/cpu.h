@@ -55,6 +55,7 @@ struct corepmu_extra_reg {
  *	hypervisor may have written the other counters' registers: the backend writes these again
  *	when an event is placed
  * @trusted_others: COREPMU_TRUST_*: the same for registers besides the event selections
+ * @stopped_ctrl: arm64: PMCR_EL0 while the PMU is stopped
  * @running: the PMU as a whole is started
  * @regs: registers that the current overflow interrupt interrupted, NULL outside of one
  * @overflow_start: sched_clock() at the start of the current overflow interrupt, in ns
@@ -87,6 +88,7 @@ struct corepmu_cpu {
 	u64			dirty;
 	u64			trusted;
 	u64			trusted_others;
+	u64			stopped_ctrl;
 	bool			running;
 	struct pt_regs		*regs;
 	u64			overflow_start;

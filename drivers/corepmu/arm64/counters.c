@@ -83,7 +83,7 @@ static __always_inline void start(struct corepmu_cpu *cpuc)
 {
 	/* Event types, values and enables take effect before PMCR_EL0.E does. */
 	isb();
-	pmuv3_write_pmcr(to_pmuv3(cpuc->pmu)->pmcr | PMCR_E);
+	pmuv3_write_pmcr(cpuc->stopped_ctrl | PMCR_E);
 }
 
 /* Start the PMU after note_placement(): usually the first start after a context switch. */
@@ -127,7 +127,7 @@ static void pmuv3_enable_nmi(struct corepmu_cpu *cpuc)
 
 static void pmuv3_disable(struct corepmu_cpu *cpuc)
 {
-	pmuv3_write_pmcr(to_pmuv3(cpuc->pmu)->pmcr);
+	pmuv3_write_pmcr(cpuc->stopped_ctrl);
 
 	/* The write takes effect before the counters are read. */
 	isb();
@@ -321,7 +321,8 @@ static void pmuv3_reset(struct corepmu_cpu *cpuc)
 	struct corepmu *pmu = cpuc->pmu;
 
 	/* Enables, flags and event types are unknown after a reset (D13.1). */
-	pmuv3_write_pmcr(to_pmuv3(pmu)->pmcr | PMCR_P | PMCR_C);
+	cpuc->stopped_ctrl = to_pmuv3(pmu)->pmcr;
+	pmuv3_write_pmcr(cpuc->stopped_ctrl | PMCR_P | PMCR_C);
 	pmuv3_write_pmcntenclr(pmu->counters);
 	pmuv3_write_pmintenclr(pmu->counters);
 	isb();
