@@ -175,7 +175,8 @@ void x86_rdpmc_unmapped(struct perf_event *event, struct mm_struct *mm)
 void x86_rdpmc_switch(struct corepmu_cpu *cpuc)
 {
 	/* perf core also enables PMUs of other CPU types here; this CPU lacks their counters. */
-	if (cpumask_test_cpu(smp_processor_id(), &cpuc->pmu->supported_cpus))
+	if (likely(cpuc->pmu->on_all_cpus) ||
+	    cpumask_test_cpu(smp_processor_id(), &cpuc->pmu->supported_cpus))
 		corepmu_rdpmc_clear(cpuc);
 }
 

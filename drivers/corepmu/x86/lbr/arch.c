@@ -104,9 +104,9 @@ static void arch_clear(struct corepmu_cpu *cpuc)
 
 static void arch_restart(struct corepmu_cpu *cpuc)
 {
-	x86_write_msr(MSR_ARCH_LBR_CTL, 0);
-	x86_write_msr(MSR_ARCH_LBR_DEPTH, cpuc->pmu->nr_branches);
-	x86_write_msr(MSR_ARCH_LBR_CTL, cpuc->branches->control);
+	x86_write_msr_inline(MSR_ARCH_LBR_CTL, 0);
+	x86_write_msr_inline(MSR_ARCH_LBR_DEPTH, cpuc->pmu->nr_branches);
+	x86_write_msr_inline(MSR_ARCH_LBR_CTL, cpuc->branches->control);
 }
 
 /* LBR_INFO[59:56]; all other values are "other" branches. */
