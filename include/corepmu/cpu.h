@@ -111,6 +111,33 @@ struct corepmu_cpu {
 	struct perf_sample_data	sample;
 };
 
+/*
+ * Return @idx, a counter's number. The compiler learns its range: a kernel with UBSAN then checks
+ * no shift, and no index with a mask, as below. A function with a check saves registers for its
+ * call.
+ */
+static __always_inline int corepmu_valid_counter(int idx)
+{
+	if (idx < 0 || idx >= COREPMU_MAX_COUNTERS)
+		__builtin_unreachable();
+
+	return idx;
+}
+
+#define COREPMU_COUNTER_MASK	(COREPMU_MAX_COUNTERS - 1)
+
+/* Return the place of the event on counter @idx. */
+static __always_inline struct perf_event **corepmu_event_on(struct corepmu_cpu *cpuc, int idx)
+{
+	return &cpuc->events[corepmu_valid_counter(idx) & COREPMU_COUNTER_MASK];
+}
+
+/* Return the place of the value of counter @idx's event selection register. */
+static __always_inline u64 *corepmu_selected(struct corepmu_cpu *cpuc, int idx)
+{
+	return &cpuc->selected[corepmu_valid_counter(idx) & COREPMU_COUNTER_MASK];
+}
+
 /* Check whether a placed event has a feature that starts with the PMU. */
 static inline bool corepmu_uses(const struct corepmu_cpu *cpuc, enum corepmu_feature nr)
 {

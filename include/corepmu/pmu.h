@@ -120,7 +120,7 @@ static __always_inline u64 corepmu_event_mask(struct corepmu *pmu,
 	if ((hwc->flags & COREPMU_EVENT_PAIR) && (pmu->pair_counters & BIT_ULL(idx)))
 		return GENMASK_ULL(pmu->pair_width - 1, 0);
 
-	return pmu->value_mask[idx];
+	return pmu->value_mask[corepmu_valid_counter(idx) & COREPMU_COUNTER_MASK];
 }
 
 /* Fill in @demand: the counters that @event may be placed on. */

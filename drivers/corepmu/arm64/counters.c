@@ -297,15 +297,15 @@ static noinline void place_rare(struct corepmu_cpu *cpuc, struct hw_perf_event *
  */
 static void pmuv3_place(struct corepmu_cpu *cpuc, struct hw_perf_event *hwc, u64 value)
 {
-	int idx = hwc->idx;
+	int idx = corepmu_valid_counter(hwc->idx);
 
 	if (unlikely(is_rare(hwc))) {
 		place_rare(cpuc, hwc, value);
-	} else if (is_trusted(cpuc, idx) && cpuc->selected[idx] == hwc->config_base) {
+	} else if (is_trusted(cpuc, idx) && *corepmu_selected(cpuc, idx) == hwc->config_base) {
 		pmuv3_write_counter(idx, value);
 	} else {
 		note_placement(cpuc, idx);
-		cpuc->selected[idx] = hwc->config_base;
+		*corepmu_selected(cpuc, idx) = hwc->config_base;
 		pmuv3_write_both(idx, hwc->config_base, value);
 	}
 }

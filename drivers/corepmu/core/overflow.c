@@ -231,7 +231,7 @@ static void overflow_event(struct corepmu_cpu *cpuc, struct perf_event *event)
 void corepmu_handle_overflow(struct corepmu_cpu *cpuc, u64 overflowed)
 {
 	for (overflowed &= cpuc->active; overflowed; overflowed &= overflowed - 1) {
-		struct perf_event *event = cpuc->events[__ffs64(overflowed)];
+		struct perf_event *event = *corepmu_event_on(cpuc, __ffs64(overflowed));
 
 		/* The lower counter of a pair, or the self-test */
 		if (unlikely(!event)) {

@@ -82,7 +82,7 @@ static struct corepmu_cpu *this_cpuc(struct perf_event *event)
 static __always_inline u64 counters_on(struct corepmu *pmu, const struct hw_perf_event *hwc,
 				       int idx)
 {
-	u64 counters = BIT_ULL(idx);
+	u64 counters = BIT_ULL(corepmu_valid_counter(idx));
 
 	if (unlikely(hwc->flags & COREPMU_EVENT_PAIR) && (pmu->pair_counters & counters))
 		counters |= counters >> 1;
@@ -298,8 +298,8 @@ void corepmu_event_start(struct perf_event *event, int flags)
 
 	corepmu_counter_prepare(cpuc, event);
 	event_resume(cpuc, event, event_counters(event));
-	corepmu_update_userpage(event);
 	active_changed(cpuc);
+	corepmu_update_userpage(event);
 }
 
 static noinline void event_stop_late(struct corepmu_cpu *cpuc, struct perf_event *event)
@@ -358,7 +358,7 @@ static __always_inline void event_occupy(struct corepmu *pmu, struct corepmu_cpu
 	corepmu_hw_set_value_mask(hwc, corepmu_event_mask(pmu, hwc, idx));
 	hwc->idx = idx;
 
-	cpuc->events[idx] = event;
+	*corepmu_event_on(cpuc, idx) = event;
 	cpuc->used |= counters;
 }
 
@@ -379,7 +379,7 @@ static __always_inline void event_unplace(struct corepmu_cpu *cpuc, struct perf_
 {
 	struct hw_perf_event *hwc = &event->hw;
 
-	cpuc->events[hwc->idx] = NULL;
+	*corepmu_event_on(cpuc, hwc->idx) = NULL;
 	cpuc->used &= ~counters;
 	cpuc->dirty |= counters;
 	cpuc->trusted |= counters;
