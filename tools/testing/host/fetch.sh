@@ -19,7 +19,8 @@ archive=$work/archive
 export COREPMU_CACHE=$cache APT_CONFIG=$work/apt.conf
 unset http_proxy COREPMU_APT_LOCKED COREPMU_APT_RUN
 
-# package NAME VERSION: add a package to the pool; its one file usr/bin/NAME has name and version.
+# package NAME VERSION [FILE [DEPENDS]]: add a package to the pool; its one file, usr/bin/NAME, has name and
+# version, or is FILE.
 package()
 {
 	local dir=$work/deb/$1
@@ -27,8 +28,8 @@ package()
 	rm -rf "$dir"
 	mkdir -p "$dir/DEBIAN" "$dir/usr/bin" "$archive/pool"
 	printf '%s\n' "Package: $1" "Version: $2" "Architecture: $deb" "Maintainer: nobody <nobody@localhost>" \
-		"Description: a test" >"$dir/DEBIAN/control"
-	echo "$1 $2" >"$dir/usr/bin/$1"
+		"Description: a test" ${4:+"Depends: $4"} >"$dir/DEBIAN/control"
+	if [ -n "${3:-}" ]; then cp "$3" "$dir/usr/bin/$1"; else echo "$1 $2" >"$dir/usr/bin/$1"; fi
 	rm -f "$archive/pool/$1"_*.deb
 	dpkg-deb --root-owner-group -b "$dir" "$archive/pool/$1_$2_$deb.deb" >/dev/null
 }
@@ -79,12 +80,15 @@ sources()
 	done
 }
 
-# unpack PACKAGE FILE...: sets status; err has the messages, out the contents of the unpacked files
+# unpack [--without REGEX] PACKAGE FILE...: sets status; err has the messages, out the contents of the unpacked files
 unpack()
 {
+	local without=()
+
 	rm -rf "$work/root"
 	status=0
-	timeout 120 scripts/fetch/unpack-programs bookworm "$deb" "$work/root" "$@" >"$work/out" 2>"$work/err" \
+	[ "$1" != --without ] || { without=("$1" "$2"); shift 2; }
+	timeout 120 scripts/fetch/unpack-programs "${without[@]}" bookworm "$deb" "$work/root" "$@" >"$work/out" 2>"$work/err" \
 		</dev/null || status=$?
 	cat "$work/root/usr/bin"/* >"$work/out" 2>/dev/null
 }
@@ -170,6 +174,22 @@ result "a package that was fetched again is undamaged"
 unpack three usr/bin/three
 [ $status -ne 0 ] && said "archive has no package three for bookworm-$deb"
 result "a package that the archive lacks is named"
+
+# A program that loads a library of the package libunused, which is not a library.
+echo 'int unused(void) { return 0; }' | gcc -shared -fPIC -nostdlib -x c -o "$work/libunused.so" -
+gcc -shared -nostdlib -Wl,--no-as-needed -o "$work/loads" -L"$work" -lunused
+package libunused 1.0
+package loads 1.0 "$work/loads" libunused
+lists
+rm "$cache/apt/bookworm-$deb/updated"
+unpack loads usr/bin/loads
+[ $status -ne 0 ] && said "no package that loads depends on holds libunused.so"
+result "a library that no package has is named"
+
+rm "$(cached libunused 1.0)"
+unpack --without 'lib(unused|other).*' loads usr/bin/loads
+[ $status -eq 0 ] && [ -e "$work/root/usr/bin/loads" ] && [ ! -e "$(cached libunused 1.0)" ]
+result "a library that is not wanted, and its package, are left out"
 
 # The lists in the cache still name version 1.0.
 package two 1.1
