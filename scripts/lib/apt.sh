@@ -77,7 +77,7 @@ apt_write_sources() {
 # sets APT_CONF. STATUS is the dpkg status file to resolve against (default: an empty
 # one). With "source" as ARCH the state is for apt_fetch_source only.
 apt_open() {
-	local dir=$CACHE/apt/$1-$2 host=${3:+-host} arch=$2
+	local dir=$CACHE/apt/$1-$2 host=${3:+-host} arch=$2 lists
 
 	[ "$arch" != source ] || arch=$(dpkg --print-architecture)
 
@@ -93,7 +93,14 @@ apt_open() {
 		# shellcheck disable=SC2034 # end_program reads it
 		APT_OUTERMOST=1
 	fi
-	mkdir -p "$dir/lists/partial" "$dir/archives/partial" "$dir/etc"
+	mkdir -p "$dir/archives/partial" "$dir/etc"
+	# Begin with the package lists of this machine's own apt: apt-get update fetches only lists that the archive
+	# has changed since.
+	if [ ! -d "$dir/lists" ]; then
+		mkdir -p "$dir/lists/partial"
+		eval "$(apt-config shell lists Dir::State::lists/d)"
+		cp -p "$lists"/*_InRelease "$lists"/*_binary-"$2"_Packages* "$dir/lists/" 2>/dev/null || true
+	fi
 	APT_DIR=$dir
 	APT_CONF=$dir/apt$host.conf
 	APT_ARCH=$2
