@@ -169,8 +169,8 @@ static void branch_flags(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, (u64)entry[0].predicted, 1);
 	KUNIT_EXPECT_EQ(test, (u64)entry[1].mispred, 1);
 	KUNIT_EXPECT_EQ(test, (u64)entry[1].predicted, 0);
-	KUNIT_EXPECT_EQ(test, (u64)entry[0].cycles, amd ? 0 : 9);
-	KUNIT_EXPECT_EQ(test, (u64)entry[1].cycles, amd ? 0 : 7);
+	KUNIT_EXPECT_EQ(test, (u64)entry[0].cycles, branch_has_cycles(b->testbed) ? 9 : 0);
+	KUNIT_EXPECT_EQ(test, (u64)entry[1].cycles, branch_has_cycles(b->testbed) ? 7 : 0);
 	KUNIT_EXPECT_EQ(test, (u64)entry[0].type, PERF_BR_RET);
 	KUNIT_EXPECT_EQ(test, (u64)entry[1].type, PERF_BR_COND);
 	KUNIT_EXPECT_EQ(test, (u64)entry[0].priv, PERF_BR_PRIV_USER);
@@ -244,18 +244,19 @@ static void branch_refuses(struct kunit *test)
 {
 	struct fixture *b = test->priv;
 	bool amd = !strncmp(b->testbed->name, "amd", 3);
+	bool calls = branch_has_calls(b->testbed);
 	struct {
 		u64 type;
 		int err;
 	} table[] = {
 		{ ANY_USER, 0 },
 		{ ANY_LEVEL | PERF_SAMPLE_BRANCH_HV, branch_records_kernel(b) ? 0 : -EOPNOTSUPP },
-		{ ANY_USER | PERF_SAMPLE_BRANCH_CALL_STACK, amd ? -EOPNOTSUPP : -EINVAL },
-		{ CALLS_USER, amd ? -EOPNOTSUPP : 0 },
+		{ ANY_USER | PERF_SAMPLE_BRANCH_CALL_STACK, calls ? -EINVAL : -EOPNOTSUPP },
+		{ CALLS_USER, calls ? 0 : -EOPNOTSUPP },
 		{ CALLS_USER | PERF_SAMPLE_BRANCH_KERNEL, -EOPNOTSUPP },
-		{ CALLS_USER | PERF_SAMPLE_BRANCH_CALL, amd ? -EOPNOTSUPP : -EINVAL },
-		{ CALLS_USER | PERF_SAMPLE_BRANCH_IND_JUMP, amd ? -EOPNOTSUPP : -EINVAL },
-		{ CALLS_USER | PERF_SAMPLE_BRANCH_NO_TX, amd ? -EOPNOTSUPP : -EINVAL },
+		{ CALLS_USER | PERF_SAMPLE_BRANCH_CALL, calls ? -EINVAL : -EOPNOTSUPP },
+		{ CALLS_USER | PERF_SAMPLE_BRANCH_IND_JUMP, calls ? -EINVAL : -EOPNOTSUPP },
+		{ CALLS_USER | PERF_SAMPLE_BRANCH_NO_TX, calls ? -EINVAL : -EOPNOTSUPP },
 		/* perf retries without these only after EINVAL. */
 		{ ANY_USER | PERF_SAMPLE_BRANCH_COUNTERS,
 		  branch_has_counts(b->testbed) ? 0 : -EINVAL },
@@ -271,7 +272,7 @@ static void branch_refuses(struct kunit *test)
 		  branch_has_counts(b->testbed) ? 0 : -EINVAL },
 		{ PERF_SAMPLE_BRANCH_HV | PERF_SAMPLE_BRANCH_HW_INDEX, 0 },
 		{ PERF_SAMPLE_BRANCH_ANY | PERF_SAMPLE_BRANCH_HV, 0 },
-		{ PERF_SAMPLE_BRANCH_CALL_STACK | PERF_SAMPLE_BRANCH_HV, amd ? -EOPNOTSUPP : 0 },
+		{ PERF_SAMPLE_BRANCH_CALL_STACK | PERF_SAMPLE_BRANCH_HV, calls ? 0 : -EOPNOTSUPP },
 	};
 
 	for (unsigned int i = 0; i < ARRAY_SIZE(table); i++) {
@@ -434,8 +435,24 @@ static void branch_after_debug_exception(struct kunit *test)
 	branch_end(event);
 }
 
+/* On Westmere hyperthreads share LBR_SELECT: the hardware does not filter, but samples do. */
+static void branch_shared_select(struct kunit *test)
+{
+	struct fixture *b = fixture_start_on(test, "intel-lbr-wsm");
+	struct perf_event *event;
+
+	x86_model_threads = true;
+	event = branch_start(branch_open_stack(b, PERF_SAMPLE_BRANCH_ANY_CALL |
+						  PERF_SAMPLE_BRANCH_USER));
+	KUNIT_EXPECT_EQ(test, this_cpu_read(x86_model_state.lbr_select), 0);
+	branch_all();
+	OVERFLOW_EXPECT_FROM(b, &branch_seen[0], USER + 0x10);
+	branch_end(event);
+}
+
 /* These tests start a testbed of their own. */
 static struct kunit_case branch_testbed_cases[] = {
+	KUNIT_CASE(branch_shared_select),
 	KUNIT_CASE(branch_leaves_out_erroneous),
 	KUNIT_CASE(branch_after_debug_exception),
 	{ }

@@ -219,6 +219,29 @@ static void call_stack_sample_at_sched_out(struct kunit *test)
 	b->unknown_expected = b->testbed->ops->unknown();
 }
 
+/*
+ * A source in the kernel, which has a sign: a restore writes it, but no sample shows it. Without
+ * transactions, Haswell and Broadwell raise #GP if the bits of their flags lack the sign.
+ */
+static void call_stack_restores_sign(struct kunit *test)
+{
+	struct fixture *b = test->priv;
+	struct perf_event *event = branch_open_stack(b, CALLS_USER);
+	struct perf_event *other = branch_open_stack(b, ANY_USER);
+
+	branch_start(event);
+	call(1);
+	x86_model_branch(KERNEL, USER_TO, X86_MODEL_CALL, 0);
+	call(2);
+	schedule_out(event);
+	branch_add(other);
+	branch_all();
+	fixture_del(other);
+	schedule_in(event);
+	EXPECT_CALLS(b, 2, 1);
+	branch_end(event);
+}
+
 /* A saved call stack that fills the hardware replaces all records: nothing is cleared before. */
 static void call_stack_full_is_not_cleared(struct kunit *test)
 {
@@ -301,6 +324,7 @@ static void call_stack_excludes_other_records(struct kunit *test)
 static struct kunit_case call_stack_cases[] = {
 	KUNIT_CASE_PARAM(call_stack_follows_calls, branch_gen_calls_params),
 	KUNIT_CASE_PARAM(call_stack_saved_at_switch, branch_gen_calls_params),
+	KUNIT_CASE_PARAM(call_stack_restores_sign, branch_gen_calls_params),
 	KUNIT_CASE_PARAM(call_stack_sample_at_sched_out, branch_gen_calls_params),
 	KUNIT_CASE_PARAM(call_stack_full_is_not_cleared, branch_gen_calls_params),
 	KUNIT_CASE_PARAM(call_stack_with_gap_hidden, branch_gen_calls_params),

@@ -165,11 +165,30 @@ static bool has_branches(const struct testbed *testbed)
 	return testbed_is_x86(testbed) && cpu->lbr_nr;
 }
 
-static bool has_calls(const struct testbed *testbed)
+/**
+ * branch_has_calls() - check whether the CPU has LBR call stacks: Intel, from format 4 on
+ * @testbed: the testbed
+ *
+ * Return: true if it has
+ */
+bool branch_has_calls(const struct testbed *testbed)
 {
 	const struct x86_model_cpu *cpu = testbed->cpu;
 
-	return has_branches(testbed) && !cpu->amd;
+	return has_branches(testbed) && !cpu->amd && cpu->lbr_format > 3;
+}
+
+/**
+ * branch_has_cycles() - check whether branch records have cycles: Intel, from format 5 on
+ * @testbed: the testbed
+ *
+ * Return: true if they have
+ */
+bool branch_has_cycles(const struct testbed *testbed)
+{
+	const struct x86_model_cpu *cpu = testbed->cpu;
+
+	return branch_has_calls(testbed) && cpu->lbr_format > 4;
 }
 
 /**
@@ -193,7 +212,7 @@ const void *branch_gen_params(const void *prev, char *desc)
  */
 const void *branch_gen_calls_params(const void *prev, char *desc)
 {
-	return testbed_gen_matching(prev, desc, has_calls);
+	return testbed_gen_matching(prev, desc, branch_has_calls);
 }
 
 /**

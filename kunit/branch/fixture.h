@@ -57,6 +57,8 @@ extern bool branch_noise;
 const void *branch_gen_params(const void *prev, char *desc);
 const void *branch_gen_calls_params(const void *prev, char *desc);
 const void *branch_gen_counts_params(const void *prev, char *desc);
+bool branch_has_calls(const struct testbed *testbed);
+bool branch_has_cycles(const struct testbed *testbed);
 bool branch_has_counts(const struct testbed *testbed);
 bool branch_records_kernel(struct fixture *b);
 struct perf_event *branch_open_stack(struct fixture *b, u64 type);

@@ -10,10 +10,20 @@
 
 #include "fixture.h"
 
+static const char * const tsx_testbeds[] = { "intel-lbr-v3", "intel-lbr-hsw" };
+
+static void tsx_testbed_desc(const char * const *testbed, char *desc)
+{
+	strscpy(desc, *testbed, KUNIT_PARAM_DESC_SIZE);
+}
+
+KUNIT_ARRAY_PARAM(tsx_testbed, tsx_testbeds, tsx_testbed_desc);
+
 /* Events select branches inside transactions, branches outside, and aborts. */
 static void transactions_select_records(struct kunit *test)
 {
-	struct fixture *b = fixture_start_on(test, "intel-lbr-v3");
+	const char * const *testbed = test->param_value;
+	struct fixture *b = fixture_start_on(test, *testbed);
 	static const struct {
 		u64 type;
 		u64 from[3];
@@ -64,7 +74,8 @@ static void transactions_absent(struct kunit *test)
 
 	if (!b->pmu->branch_backend->never_in_tx) {
 		KUNIT_EXPECT_TRUE(test, !strncmp(b->testbed->name, "amd", 3) ||
-				  !strcmp(b->testbed->name, "intel-lbr-v3"));
+				  !strcmp(b->testbed->name, "intel-lbr-v3") ||
+				  !strcmp(b->testbed->name, "intel-lbr-hsw"));
 		return;
 	}
 	for (unsigned int i = 0; i < ARRAY_SIZE(table); i++) {
@@ -90,7 +101,7 @@ TESTBED_SUITE(transactions, "corepmu_branch_transactions");
 
 /* These tests start a testbed of their own. */
 static struct kunit_case transactions_testbed_cases[] = {
-	KUNIT_CASE(transactions_select_records),
+	KUNIT_CASE_PARAM(transactions_select_records, tsx_testbed_gen_params),
 	{ }
 };
 

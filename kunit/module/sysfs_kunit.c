@@ -112,6 +112,8 @@ static const struct sysfs_file files[] = {
 	{ "intel-v4", "caps", "branches", NULL },
 	{ "intel-lbr", "caps", "branches", "32\n" },
 	{ "intel-lbr-glm", "caps", "branches", "32\n" },
+	{ "intel-lbr-wsm", "caps", "branches", "16\n" },
+	{ "intel-lbr-hsw", "caps", "branches", "16\n" },
 	{ "intel-arch-lbr", "caps", "branches", "16\n" },
 	{ "amd-lbr", "caps", "branches", "16\n" },
 	{ "pmuv3p9", "caps", "branches", NULL },

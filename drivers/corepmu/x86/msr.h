@@ -92,6 +92,8 @@
 
 /* LBR format, SDM volume 3, "LBR Stack and Intel 64 Processors" */
 #define PERF_CAP_LBR_FORMAT	GENMASK_ULL(5, 0)
+#define LBR_FORMAT_FLAGS	3	/* flag of a misprediction in the source's register */
+#define LBR_FORMAT_FLAGS_TSX	4	/* flags of TSX there, too */
 #define LBR_FORMAT_INFO_TSX	5	/* LBR_INFO, with the flags of TSX */
 #define LBR_FORMAT_TIME		6	/* no LBR_INFO (Goldmont) */
 #define LBR_FORMAT_INFO		7	/* LBR_INFO */

@@ -47,6 +47,7 @@
  * @arch_lbr: architectural branch records (Intel)
  * @lbr_ecx: CPUID.1CH:ECX (Intel)
  * @lbr_nr: number of branch records
+ * @lbr_errata: MSR_LBR_SELECT loses calls if it suppresses jumps (Nehalem, Westmere)
  * @pebs: format of the records of precise events, 0 for none (Intel)
  * @lbr_freeze: an overflow can freeze the branch records (AMD)
  * @stale_monitors: the CPU has errata AAK100, AAP53 and BD53, see intel.c
@@ -91,6 +92,7 @@ struct x86_model_cpu {
 	bool		arch_lbr;
 	u32		lbr_ecx;
 	unsigned int	lbr_nr;
+	bool		lbr_errata;
 	bool		lbr_freeze;
 	unsigned int	pebs;
 	bool		stale_monitors;

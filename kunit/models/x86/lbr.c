@@ -23,7 +23,23 @@
 #define LBR_FROM		0x680
 #define LBR_TO			0x6c0
 #define LBR_INFO		0xdc0
+#define LBR_FORMAT_FLAGS	3
+#define LBR_FORMAT_FLAGS_TSX	4
+#define LBR_FORMAT_INFO_TSX	5
 #define LBR_FORMAT_TIME		6
+
+/* 18.9, 18.11, 18.12.1 */
+#define SELECT_NO_CALL		BIT_ULL(3)
+#define SELECT_NO_IND_CALL	BIT_ULL(4)
+#define SELECT_NO_RET		BIT_ULL(5)
+#define SELECT_NO_IND_JUMP	BIT_ULL(6)
+#define SELECT_NO_JUMP		BIT_ULL(7)
+#define SELECT_CALL_STACK	BIT_ULL(9)
+#define FROM_MISPRED		BIT_ULL(63)
+#define FROM_TSX		GENMASK_ULL(62, 61)	/* IN_TX, TX_ABORT */
+#define FROM_ABORT		BIT_ULL(61)
+
+#define MODEL_HASWELL		0x3c
 
 #define ARCH_LBR_CTL		0x14ce
 #define ARCH_LBR_DEPTH		0x14cf
@@ -78,7 +94,31 @@ static bool is_one(u32 msr, u32 base, unsigned int nr, int *index)
 
 static bool has_info(void)
 {
-	return x86_model_this()->lbr_format != LBR_FORMAT_TIME;
+	return x86_model_this()->lbr_format >= LBR_FORMAT_INFO_TSX &&
+	       x86_model_this()->lbr_format != LBR_FORMAT_TIME;
+}
+
+static bool has_tsx_flags(void)
+{
+	return x86_model_this()->lbr_format == LBR_FORMAT_FLAGS_TSX && x86_model_this()->rtm;
+}
+
+/*
+ * Bits of a written source address that must have the same value, the sign. Errata HSD172 and
+ * BDM127: also those of the flags of transactions, if the CPU has no transactions.
+ */
+static u64 from_sign_bits(void)
+{
+	return has_tsx_flags() ? GENMASK_ULL(60, 47) : GENMASK_ULL(62, 47);
+}
+
+static bool can_write_from(u64 value)
+{
+	if (has_info() || x86_model_this()->lbr_format == LBR_FORMAT_TIME)
+		return true;
+	value &= from_sign_bits();
+
+	return !value || value == from_sign_bits();
 }
 
 static bool read_records(struct x86_model *m, u32 msr, const u32 base[3], u64 *value,
@@ -86,7 +126,7 @@ static bool read_records(struct x86_model *m, u32 msr, const u32 base[3], u64 *v
 {
 	static const char * const names[] = { "LBR_FROM", "LBR_TO", "LBR_INFO" };
 
-	/* In format 6 the addresses' registers have the flags and the cycles. */
+	/* In formats 3, 4 and 6 the addresses' registers have the flags and the cycles. */
 	for (unsigned int i = 0; i < (has_info() ? 3 : 2); i++) {
 		if (!is_one(msr, base[i], x86_model_this()->lbr_nr, index))
 			continue;
@@ -184,6 +224,8 @@ bool lbr_model_write(struct x86_model *m, u32 msr, u64 value, const char **name,
 	case LBR_SELECT:
 	case AMD_LBR_SELECT:
 		m->lbr_select = value;
+		if (x86_model_this()->lbr_format == LBR_FORMAT_FLAGS && (value & SELECT_CALL_STACK))
+			return false;
 		return !(value & ~GENMASK_ULL(9, 0));
 	case LBR_TOS:
 		m->lbr_tos = value;
@@ -205,6 +247,8 @@ bool lbr_model_write(struct x86_model *m, u32 msr, u64 value, const char **name,
 		memset(m->lbr, 0, sizeof(m->lbr));
 		return true;
 	default:
+		if (!strcmp(*name, "LBR_FROM") && !can_write_from(value))
+			return false;
 		write_record(m, *name, *index, value);
 		return true;
 	}
@@ -249,15 +293,29 @@ static bool arch_passes(u64 ctl, bool user, enum x86_model_branch type)
 	return (ctl & (user ? BIT_ULL(2) : BIT_ULL(1))) && (ctl & BIT_ULL(bits[type]));
 }
 
+/* Erratum of Nehalem and Westmere: calls and returns are lost if jumps are suppressed. */
+static u64 select_with_erratum(u64 select)
+{
+	if (!x86_model_this()->lbr_errata)
+		return select;
+	if (select & SELECT_NO_JUMP)
+		select |= SELECT_NO_CALL | SELECT_NO_RET;
+	if (select & SELECT_NO_IND_JUMP)
+		select |= SELECT_NO_CALL | SELECT_NO_RET | SELECT_NO_IND_CALL;
+
+	return select;
+}
+
 static bool passes(struct x86_model *m, u64 to, enum x86_model_branch type)
 {
 	bool user = (s64)to >= 0;
 
 	if (x86_model_this()->arch_lbr)
 		return arch_passes(m->lbr_ctl, user, type);
+	if (select_with_erratum(m->lbr_select) & BIT_ULL(type))
+		return false;
 
-	return !(m->lbr_select & (user ? BIT_ULL(1) : BIT_ULL(0))) &&
-	       !(m->lbr_select & BIT_ULL(type));
+	return !(m->lbr_select & (user ? BIT_ULL(1) : BIT_ULL(0)));
 }
 
 /* 19.1.3.3: BR_TYPE */
@@ -294,6 +352,26 @@ static void pop(struct x86_model *m)
 	}
 }
 
+/* Write the next record of a ring; @flags: as of LBR_INFO */
+static void push(struct x86_model *m, u64 from, u64 to, u64 flags)
+{
+	const struct x86_model_cpu *cpu = x86_model_this();
+	struct x86_model_lbr *record;
+
+	m->lbr_tos = (m->lbr_tos + 1) % cpu->lbr_nr;
+	record = &m->lbr[m->lbr_tos];
+	*record = (struct x86_model_lbr) { .from = from, .to = to };
+	if (has_info()) {
+		record->info = flags;
+		return;
+	}
+	record->from = (from & ~FROM_MISPRED) | (flags & FROM_MISPRED);
+	if (cpu->lbr_format == LBR_FORMAT_FLAGS_TSX)
+		record->from = (record->from & ~FROM_TSX) | (cpu->rtm ? flags & FROM_TSX : 0);
+	if (cpu->lbr_format == LBR_FORMAT_TIME)
+		record->to = (to & GENMASK_ULL(47, 0)) | flags << 48;
+}
+
 /**
  * x86_model_branch() - take a branch
  * @from: address of the branch
@@ -314,12 +392,10 @@ void x86_model_branch(u64 from, u64 to, enum x86_model_branch type, u64 flags)
 	}
 
 	if (!x86_model_this()->amd && !x86_model_this()->arch_lbr) {
-		if (!has_info()) {
-			record.from = (from & GENMASK_ULL(62, 0)) | (flags & BIT_ULL(63));
-			record.to = (to & GENMASK_ULL(47, 0)) | flags << 48;
-		}
-		m->lbr_tos = (m->lbr_tos + 1) % x86_model_this()->lbr_nr;
-		m->lbr[m->lbr_tos] = record;
+		push(m, from, to, flags);
+		/* A second record without the flag: lbr_double_abort in arch/x86/events/intel/ */
+		if (x86_model_this()->model == MODEL_HASWELL && (flags & FROM_ABORT))
+			push(m, from, to, flags & ~FROM_ABORT);
 		return;
 	}
 	if (x86_model_this()->amd) {

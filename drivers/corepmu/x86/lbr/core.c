@@ -4,11 +4,12 @@
  *
  * Two kinds of registers:
  *
- * - Legacy LBR, formats 5 to 7 of IA32_PERF_CAPABILITIES, from Skylake and Goldmont on: a ring of
- *   32 records with an index (SDM volume 3, "Last Branch, Interrupt, and Exception Recording", of
- *   Skylake). Format 6, Goldmont's, has no LBR_INFO: the register of the source also has the
- *   misprediction, and that of the target the cycles (LBR_FORMAT_TIME in
- *   arch/x86/events/intel/lbr.c). Older formats are not supported.
+ * - Legacy LBR, formats 3 to 7 of IA32_PERF_CAPABILITIES, from Nehalem and Goldmont on: a ring of
+ *   records with an index (SDM volume 3, "Last Branch, Interrupt, and Exception Recording").
+ *   Formats 5 and 7, Skylake's, have flags and cycles in LBR_INFO. The other formats have flags in
+ *   the register of the source: format 3 (Nehalem to Ivy Bridge) the misprediction, format 4
+ *   (Haswell, Broadwell) also transactions. In format 6 (Goldmont) the register of the target has
+ *   the cycles (LBR_FORMAT_TIME in arch/x86/events/intel/lbr.c).
  * - Architectural LBR, with CPUID.7.0:EDX[19]: record 0 is always the youngest (SDM volume 3,
  *   "Architectural Last Branch Records").
  *
@@ -38,9 +39,6 @@
 #include "../pebs/record.h"
 #include "../x86.h"
 
-/* Records of the ring, not in CPUID: SDM volume 3, table "LBR Stack Size and TOS Pointer Range" */
-#define NR_RING_RECORDS		32
-
 /* First version of perfmon with a freeze status bit in IA32_PERF_GLOBAL_STATUS */
 #define VERSION_STATUS_FREEZES	4
 
@@ -69,9 +67,49 @@ u64 x86_lbr_select(u64 wanted)
 
 /* Legacy LBR: a ring of records */
 
+/**
+ * struct lbr_ring - properties of the ring that CPUID does not report
+ * @nr: number of records, a power of two
+ * @mask: @nr - 1
+ * @has_info: each record has a register LBR_INFO (formats 5 and 7)
+ * @to_has_cycles: the target's register has the cycles (format 6)
+ * @doubles_aborts: an abort of a transaction may have a second, younger record without the flag
+ * @is_nehalem: Nehalem and Westmere: hyperthreads share LBR_SELECT, which loses calls without jumps
+ * @from_sign: sign bit of the source's address, below the flags
+ * @from_copied: bits of the source's address to copy to bits 62:61 before a write
+ */
+static struct lbr_ring {
+	unsigned int	nr;
+	unsigned int	mask;
+	bool		has_info;
+	bool		to_has_cycles;
+	bool		doubles_aborts;
+	bool		is_nehalem;
+	unsigned int	from_sign;
+	u64		from_copied;
+} lbr_ring;
+
+/*
+ * Nehalem and Westmere (SDM volume 3, "Filtering of Last Branch Records", and nhm_lbr_sel_map[] in
+ * arch/x86/events/intel/lbr.c). To suppress jumps also suppresses calls and returns. If
+ * hyperthreads share the register, all of them record all branches. choose_branches() drops the
+ * unwanted ones.
+ */
+static u64 nehalem_wanted(u64 wanted)
+{
+	if (x86_may_have_threads())
+		return COREPMU_BRANCH_ANY | COREPMU_BRANCH_KERNEL | COREPMU_BRANCH_USER;
+	if (wanted & (COREPMU_BRANCH_CALL | COREPMU_BRANCH_RET))
+		wanted |= COREPMU_BRANCH_JUMP;
+	if (wanted & (COREPMU_BRANCH_CALL | COREPMU_BRANCH_RET | COREPMU_BRANCH_IND_CALL))
+		wanted |= COREPMU_BRANCH_IND_JUMP;
+
+	return wanted;
+}
+
 static u64 ring_select(u64 wanted)
 {
-	return x86_lbr_select(wanted) |
+	return x86_lbr_select(lbr_ring.is_nehalem ? nehalem_wanted(wanted) : wanted) |
 	       (wanted & COREPMU_BRANCH_CALL_STACK ? LBR_SELECT_CALL_STACK : 0);
 }
 
@@ -123,16 +161,18 @@ static void ring_clear(struct corepmu_cpu *cpuc)
 {
 	unsigned int i;
 
-	for (i = 0; i < NR_RING_RECORDS; i++)
+	for (i = 0; i < lbr_ring.nr; i++)
 		x86_write_msr_inline(MSR_LBR_NHM_FROM + i, 0);
 }
 
-/* Each record has a register LBR_INFO: formats 5 and 7 */
-static bool ring_has_info;
-
-/* Format 6: bits of the registers of the source and of the target */
-#define FROM_MISPRED		BIT_ULL(63)
+/*
+ * Sign bit of the source's address below the flag of a misprediction, and below those of
+ * transactions; two more bits of the sign
+ */
 #define FROM_SIGN		62
+#define FROM_SIGN_TSX		60
+#define FROM_SIGN_TSX_BITS	GENMASK_ULL(60, 59)
+/* Format 6: bits of the register of the target */
 #define TO_CYCLES		GENMASK_ULL(63, 48)
 #define TO_SIGN			47
 
@@ -145,24 +185,48 @@ static bool ring_needs_bits(const struct corepmu_cpu *cpuc)
 
 static bool ring_needs_info(const struct corepmu_cpu *cpuc)
 {
-	return ring_has_info && ring_needs_bits(cpuc);
-}
-
-/* Add a record of format 6 to @list. @needs_bits: with its misprediction and its cycles */
-static void put_timed_record(struct corepmu_branch_list *list, unsigned int i, u64 from, u64 to,
-			     bool needs_bits)
-{
-	u64 bits = from & FROM_MISPRED ? ENTRY_MISPRED : ENTRY_PREDICTED;
-
-	bits |= x86_lbr_entry_cycles(FIELD_GET(TO_CYCLES, to));
-	x86_lbr_put_entry(list, i, sign_extend64(from, FROM_SIGN), sign_extend64(to, TO_SIGN),
-			  needs_bits ? bits : 0);
+	return lbr_ring.has_info && ring_needs_bits(cpuc);
 }
 
 /* Index of the record that is @i branches older than the youngest */
 static unsigned int ring_at(unsigned int top, unsigned int i)
 {
-	return (top - i) % NR_RING_RECORDS;
+	return (top - i) & lbr_ring.mask;
+}
+
+/*
+ * Read the records of a ring without LBR_INFO. Return the number of records. The flags of the
+ * source's register have the positions of those of LBR_INFO. If an abort has two records, the
+ * younger one is dropped, as with lbr_double_abort of arch/x86/events/intel/lbr.c.
+ */
+static noinline unsigned int read_without_info(struct corepmu_cpu *cpuc,
+					       struct corepmu_branch_list *list, unsigned int top)
+{
+	const bool needs_bits = ring_needs_bits(cpuc);
+	unsigned int i, nr = 0;
+
+	for (i = 0; i < lbr_ring.nr; i++) {
+		unsigned int at = ring_at(top, i);
+		u64 from, to, bits = 0;
+
+		from = x86_read_msr_inline(MSR_LBR_NHM_FROM + at);
+		if (!from)
+			break;
+		to = x86_read_msr_inline(MSR_LBR_NHM_TO + at);
+		if (needs_bits)
+			bits = x86_lbr_entry_bits(from);
+		if (lbr_ring.to_has_cycles) {
+			if (needs_bits)
+				bits |= x86_lbr_entry_cycles(FIELD_GET(TO_CYCLES, to));
+			to = sign_extend64(to, TO_SIGN);
+		}
+		if ((bits & ENTRY_ABORT) && lbr_ring.doubles_aborts && nr)
+			nr--;
+		list->type[nr] = 0;
+		x86_lbr_put_entry(list, nr++, sign_extend64(from, lbr_ring.from_sign), to, bits);
+	}
+
+	return nr;
 }
 
 static bool ring_has_ended(const struct corepmu_cpu *cpuc)
@@ -185,7 +249,11 @@ static void ring_read(struct corepmu_cpu *cpuc, struct corepmu_branch_list *list
 
 	top = x86_read_msr_inline(MSR_LBR_TOS);
 	list->hw_idx = top;
-	for (i = 0; i < NR_RING_RECORDS; i++) {
+	if (unlikely(!lbr_ring.has_info)) {
+		list->nr = read_without_info(cpuc, list, top);
+		return;
+	}
+	for (i = 0; i < lbr_ring.nr; i++) {
 		unsigned int nr = ring_at(top, i);
 		u64 from, to, value, bits = 0;
 
@@ -194,10 +262,6 @@ static void ring_read(struct corepmu_cpu *cpuc, struct corepmu_branch_list *list
 			break;
 		to = x86_read_msr_inline(MSR_LBR_NHM_TO + nr);
 		list->type[i] = 0;
-		if (unlikely(!ring_has_info)) {
-			put_timed_record(list, i, from, to, needs_bits);
-			continue;
-		}
 		if (needs_bits) {
 			value = x86_read_msr_inline(MSR_LBR_INFO_0 + nr);
 			bits = x86_lbr_entry_bits(value) | x86_lbr_entry_cycles(value);
@@ -236,7 +300,7 @@ static void ring_save(struct corepmu_cpu *cpuc, struct corepmu_call_stack *stack
 	unsigned int top = x86_read_msr_inline(MSR_LBR_TOS), i;
 
 	stack->hw_idx = top;
-	for (i = 0; i < NR_RING_RECORDS; i++) {
+	for (i = 0; i < lbr_ring.nr; i++) {
 		struct corepmu_branch_record *record = &stack->records[i];
 		unsigned int nr = ring_at(top, i);
 
@@ -250,9 +314,14 @@ static void ring_save(struct corepmu_cpu *cpuc, struct corepmu_call_stack *stack
 	stack->nr = i;
 }
 
-/* Restore the same places in the ring: user space may compare hw_idx with the last sample's. */
+/*
+ * Restore the same places in the ring: user space may compare hw_idx with the last sample's. If
+ * format 4's flags of transactions do not exist, the CPU records them as 0, but a write must have
+ * the sign in their place (errata HSD172, HSE117, BDM127, BDF85).
+ */
 static void ring_restore(struct corepmu_cpu *cpuc, const struct corepmu_call_stack *stack)
 {
+	const u64 copied = lbr_ring.from_copied;
 	bool info = ring_needs_info(cpuc);
 	unsigned int i;
 
@@ -260,12 +329,13 @@ static void ring_restore(struct corepmu_cpu *cpuc, const struct corepmu_call_sta
 		const struct corepmu_branch_record *record = &stack->records[i];
 		unsigned int nr = ring_at(stack->hw_idx, i);
 
-		x86_write_msr_inline(MSR_LBR_NHM_FROM + nr, record->from);
+		x86_write_msr_inline(MSR_LBR_NHM_FROM + nr,
+				     record->from | (record->from & copied) << 2);
 		x86_write_msr_inline(MSR_LBR_NHM_TO + nr, record->to);
 		if (info)
 			x86_write_msr_inline(MSR_LBR_INFO_0 + nr, record->info);
 	}
-	for (; i < NR_RING_RECORDS; i++)
+	for (; i < lbr_ring.nr; i++)
 		x86_write_msr_inline(MSR_LBR_NHM_FROM + ring_at(stack->hw_idx, i), 0);
 	x86_write_msr_inline(MSR_LBR_TOS, stack->hw_idx);
 }
@@ -325,22 +395,62 @@ int __corepmu_init x86_lbr_setup(struct x86_desc *desc, struct corepmu_branch_ba
 }
 
 /* Test the registers: under a hypervisor that only shows the format, they read as 0 or fault. */
-static bool __corepmu_init ring_answers(bool has_info)
+static bool __corepmu_init ring_answers(void)
 {
+	const unsigned int last = lbr_ring.mask;
 	const u64 wanted = 0xabc0;
 	u64 value;
 
-	if (x86_write_msr_safe(MSR_LBR_NHM_FROM + NR_RING_RECORDS - 1, wanted) ||
-	    x86_read_msr_safe(MSR_LBR_NHM_FROM + NR_RING_RECORDS - 1, &value) ||
+	if (x86_write_msr_safe(MSR_LBR_NHM_FROM + last, wanted) ||
+	    x86_read_msr_safe(MSR_LBR_NHM_FROM + last, &value) ||
 	    value != wanted)
 		return false;
 
-	return !x86_write_msr_safe(MSR_LBR_NHM_FROM + NR_RING_RECORDS - 1, 0) &&
-	       !x86_read_msr_safe(MSR_LBR_NHM_TO + NR_RING_RECORDS - 1, &value) &&
-	       (!has_info ||
-		!x86_read_msr_safe(MSR_LBR_INFO_0 + NR_RING_RECORDS - 1, &value)) &&
+	return !x86_write_msr_safe(MSR_LBR_NHM_FROM + last, 0) &&
+	       !x86_read_msr_safe(MSR_LBR_NHM_TO + last, &value) &&
+	       (!lbr_ring.has_info || !x86_read_msr_safe(MSR_LBR_INFO_0 + last, &value)) &&
 	       !x86_read_msr_safe(MSR_LBR_TOS, &value) &&
 	       !x86_write_msr_safe(MSR_LBR_SELECT, 0);
+}
+
+/*
+ * Return the number of records, which CPUID does not report, or 0 if it is unknown: SDM volume 3,
+ * table "LBR Stack Size and TOS Pointer Range". Format 3 alone does not tell the registers.
+ */
+static unsigned int __corepmu_init ring_size(enum intel_uarch_id id, unsigned int format)
+{
+	switch (format) {
+	case LBR_FORMAT_FLAGS:
+		return id >= UARCH_NEHALEM && id <= UARCH_IVY_BRIDGE ? 16 : 0;
+	case LBR_FORMAT_FLAGS_TSX:
+		return 16;
+	case LBR_FORMAT_INFO_TSX:
+	case LBR_FORMAT_TIME:
+	case LBR_FORMAT_INFO:
+		return 32;
+	default:
+		return 0;
+	}
+}
+
+static void __corepmu_init describe_ring(enum intel_uarch_id id, unsigned int format,
+					 unsigned int nr)
+{
+	bool has_tsx = boot_cpu_has(X86_FEATURE_RTM) || boot_cpu_has(X86_FEATURE_HLE);
+
+	lbr_ring = (struct lbr_ring) {
+		.nr = nr,
+		.mask = nr - 1,
+		.has_info = format == LBR_FORMAT_INFO_TSX || format == LBR_FORMAT_INFO,
+		.to_has_cycles = format == LBR_FORMAT_TIME,
+		.doubles_aborts = id == UARCH_HASWELL,
+		.is_nehalem = id == UARCH_NEHALEM || id == UARCH_WESTMERE,
+		.from_sign = FROM_SIGN,
+	};
+	if (format == LBR_FORMAT_FLAGS_TSX) {
+		lbr_ring.from_sign = FROM_SIGN_TSX;
+		lbr_ring.from_copied = has_tsx ? 0 : FROM_SIGN_TSX_BITS;
+	}
 }
 
 /**
@@ -353,7 +463,8 @@ static bool __corepmu_init ring_answers(bool has_info)
  */
 int __corepmu_init x86_lbr_describe(struct x86_desc *desc)
 {
-	unsigned int format = 0;
+	enum intel_uarch_id id = desc->uarch ? desc->uarch - intel_uarches : UARCH_CORE;
+	unsigned int format = 0, nr;
 	unsigned long flags;
 	bool answers;
 
@@ -367,15 +478,15 @@ int __corepmu_init x86_lbr_describe(struct x86_desc *desc)
 
 	if (boot_cpu_has(X86_FEATURE_PDCM))
 		format = FIELD_GET(PERF_CAP_LBR_FORMAT, x86_read_msr(MSR_IA32_PERF_CAPABILITIES));
-	if (format < LBR_FORMAT_INFO_TSX || format > LBR_FORMAT_INFO) {
-		desc->pmu->branch_reason =
-			"the LBR format is older than Skylake's";
+	nr = ring_size(id, format);
+	if (!nr) {
+		desc->pmu->branch_reason = "the LBR format is not supported";
 		return 0;
 	}
-	ring_has_info = format != LBR_FORMAT_TIME;
+	describe_ring(id, format, nr);
 	/* Stay on this CPU: another CPU would read its own registers. */
 	local_irq_save(flags);
-	answers = ring_answers(ring_has_info);
+	answers = ring_answers();
 	local_irq_restore(flags);
 	if (!answers) {
 		desc->pmu->branch_reason =
@@ -383,6 +494,8 @@ int __corepmu_init x86_lbr_describe(struct x86_desc *desc)
 		return 0;
 	}
 
-	return x86_lbr_setup(desc, &ring_backend, NR_RING_RECORDS, COREPMU_BRANCH_CALL_STACK |
-			    (format == LBR_FORMAT_INFO_TSX ? COREPMU_BRANCH_ANY_TX : 0));
+	return x86_lbr_setup(desc, &ring_backend, nr,
+			     (format >= LBR_FORMAT_FLAGS_TSX ? COREPMU_BRANCH_CALL_STACK : 0) |
+			     (format == LBR_FORMAT_FLAGS_TSX || format == LBR_FORMAT_INFO_TSX ?
+			      COREPMU_BRANCH_ANY_TX : 0));
 }
