@@ -162,7 +162,7 @@ refuses_option model=lunar-lake,fixed=0x1f "has fixed-function counters 0 to 3 o
 refuses_option model=alder-lake,atoms=2 "names more CPUs than there are"
 refuses_option model=skylake,metrics=on "has no metrics without fixed-function counter 3"
 refuses_option model=amd-v2,metrics=on "has no metrics"
-refuses_option model=intel-v4,lbr=some "branch records are 'off', 'info', 'arch' or 'amd'"
+refuses_option model=intel-v4,lbr=some "branch records are 'off', 'flags', 'info', 'arch' or 'amd'"
 refuses_option model=intel-v4,lbr=amd "has no branch records of that kind"
 refuses_option model=intel-v1,lbr=arch "has no branch records of that kind"
 refuses_option model=skylake,full-width=off,lbr=info "no IA32_PERF_CAPABILITIES that reports branch records"

@@ -181,7 +181,7 @@ static int read_lbr(struct x86_pmu_config *c)
 			if (!strcmp(opt.lbr, x86_lbr_name(kind)))
 				break;
 		if (kind == X86_LBR_KINDS)
-			return plugin_refuse("'lbr=%s': branch records are 'off', 'info', 'arch' or 'amd'",
+			return plugin_refuse("'lbr=%s': branch records are 'off', 'flags', 'info', 'arch' or 'amd'",
 					     opt.lbr);
 	}
 	c->lbr = (struct x86_lbr_config) {

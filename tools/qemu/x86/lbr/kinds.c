@@ -10,6 +10,7 @@
 #include "x86/registers/maker.h"
 
 /* IA32_PERF_CAPABILITIES: the format of LBR */
+#define FORMAT_FLAGS_TSX	4
 #define FORMAT_INFO		5
 #define FORMAT_ARCH		0x3f
 
@@ -29,6 +30,7 @@ static const struct {
 	unsigned int depth;
 } kinds[X86_LBR_KINDS] = {
 	[X86_LBR_NONE]	= { "off",   0 },
+	[X86_LBR_FLAGS]	= { "flags", 16 },
 	[X86_LBR_INFO]	= { "info", 32 },
 	[X86_LBR_ARCH]	= { "arch", 32 },
 	[X86_LBR_AMD]	= { "amd",  16 },
@@ -50,6 +52,12 @@ const char *x86_lbr_name(enum x86_lbr_kind kind)
 unsigned int x86_lbr_default_depth(enum x86_lbr_kind kind)
 {
 	return kinds[kind].depth;
+}
+
+/* The records are a ring with MSR_LASTBRANCH_TOS, and MSR_LBR_SELECT filters branches. */
+bool x86_lbr_has_ring(const struct x86_pmu_config *config)
+{
+	return config->lbr.kind == X86_LBR_FLAGS || config->lbr.kind == X86_LBR_INFO;
 }
 
 bool x86_lbr_has_info(const struct x86_pmu_config *config)
@@ -84,7 +92,7 @@ const char *x86_lbr_config_error(const struct x86_pmu_config *config)
 	    (x86_pmu_is_amd(config) && config->version < X86_PMU_AMD_V2) ||
 	    (!x86_pmu_is_amd(config) && !x86_pmu_version(config)->global))
 		return "has no branch records of that kind: see lbr=";
-	if (x86_lbr_has_info(config) && !config->full_width)
+	if (x86_lbr_has_ring(config) && !config->full_width)
 		return "has no IA32_PERF_CAPABILITIES that reports branch records: see full-width=";
 	if (l->counters && (!x86_lbr_has_arch(config) || l->counters >> X86_LBR_COUNTERS))
 		return "cannot count events of these counters in branch records: see lbr-counters=";
@@ -101,6 +109,8 @@ const char *x86_lbr_config_error(const struct x86_pmu_config *config)
 uint64_t x86_lbr_capabilities(const struct x86_lbr_config *config)
 {
 	switch (config->kind) {
+	case X86_LBR_FLAGS:
+		return FORMAT_FLAGS_TSX;
 	case X86_LBR_INFO:
 		return FORMAT_INFO;
 	case X86_LBR_ARCH:

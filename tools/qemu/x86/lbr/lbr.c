@@ -3,11 +3,11 @@
  * Last branch records (LBR) of an x86 core PMU.
  *
  * Registers as in the Intel SDM, volume 3B, "Last Branch, Interrupt, and Exception Recording"
- * (LBR since Skylake) and "Last Branch Records" (architectural LBR), volume 4; and in the AMD APM,
+ * (LBR since Haswell) and "Last Branch Records" (architectural LBR), volume 4; and in the AMD APM,
  * volume 2, "Last Branch Stack Registers", and AMD PPR for family 19h model 11h.
  *
- * Skylake's records are a ring, and MSR_LASTBRANCH_TOS has the position of the youngest. In
- * architectural LBR and AMD's, record 0 is the youngest.
+ * Haswell's and Skylake's records are a ring, and MSR_LASTBRANCH_TOS has the position of the
+ * youngest. In architectural LBR and AMD's, record 0 is the youngest.
  */
 #include <string.h>
 
@@ -43,6 +43,15 @@
 #define INFO_TYPE_SHIFT		56
 #define INFO_CYCLES_VALID	(UINT64_C(1) << 60)
 #define INFO_MISPREDICTED	(UINT64_C(1) << 63)
+
+/*
+ * MSR_LASTBRANCH_x_FROM_IP of Haswell and Broadwell: MISPRED, and IN_TSX and TSX_ABORT. Without
+ * TSX, which QEMU lacks, the CPU records 0 in the last two, but a write must have the sign there
+ * (Intel's specification updates, errata HSD172 and BDM127).
+ */
+#define FROM_MISPREDICTED	(UINT64_C(1) << 63)
+#define FROM_TSX		(UINT64_C(3) << 61)
+#define FROM_SIGN		(UINT64_C(0xffff) << 47)	/* bits 62 to 47 */
 
 /* SAMP_BR_FROM, SAMP_BR_TO */
 #define AMD_ADDRESS		((UINT64_C(1) << 58) - 1)
@@ -80,6 +89,7 @@ static unsigned int wanted_rings(const struct x86_pmu *pmu)
 	if (pmu->status & X86_PMU_STATUS_LBR_FROZEN && !pmu->config->lbr.unfrozen)
 		return 0;
 	switch (pmu->config->lbr.kind) {
+	case X86_LBR_FLAGS:
 	case X86_LBR_INFO:
 		if (!(pmu->debugctl & DEBUGCTL_LBR))
 			return 0;
@@ -119,6 +129,7 @@ static bool is_call_stack(const struct x86_pmu *pmu)
 	switch (pmu->config->lbr.kind) {
 	case X86_LBR_ARCH:
 		return pmu->lbr.ctl & CTL_CALL_STACK;
+	case X86_LBR_FLAGS:
 	case X86_LBR_INFO:
 		return pmu->lbr.select & SELECT_CALL_STACK;
 	default:
@@ -298,6 +309,12 @@ static struct x86_lbr_entry intel_entry(struct x86_pmu *pmu, const struct x86_lb
 			(b->mispredicted ? INFO_MISPREDICTED : 0),
 	};
 
+	if (pmu->config->lbr.kind == X86_LBR_FLAGS)
+		return (struct x86_lbr_entry) {
+			.from = (b->from & ~(FROM_MISPREDICTED | FROM_TSX)) |
+				(b->mispredicted ? FROM_MISPREDICTED : 0),
+			.to = b->to,
+		};
 	if (pmu->config->lbr.kind == X86_LBR_ARCH)
 		e.info |= INFO_CYCLES_VALID | (uint64_t)b->type << INFO_TYPE_SHIFT;
 	if (pmu->config->lbr.counters)
@@ -407,10 +424,25 @@ static struct x86_lbr_entry *entry_of(struct x86_pmu *pmu, unsigned int i)
 
 	if (i >= lbr->depth)
 		return NULL;
-	if (!x86_lbr_has_info(pmu->config))
+	if (!x86_lbr_has_ring(pmu->config))
 		i = (lbr->top + lbr->depth - i) % lbr->depth;
 	return &lbr->entry[i];
 }
+
+static bool is_valid_from(const struct x86_pmu *pmu, uint64_t value)
+{
+	return pmu->config->lbr.kind != X86_LBR_FLAGS || !(value & FROM_SIGN) ||
+	       (value & FROM_SIGN) == FROM_SIGN;
+}
+
+static bool is_valid_to(const struct x86_pmu *pmu, uint64_t value)
+{
+	(void)pmu;
+	(void)value;
+	return true;
+}
+
+#define is_valid_info	is_valid_to
 
 /* Define x86_lbr_read_FIELD() and x86_lbr_write_FIELD() for a field of the records. */
 #define RECORD_MSR(field)								\
@@ -426,6 +458,8 @@ static struct x86_lbr_entry *entry_of(struct x86_pmu *pmu, unsigned int i)
 	{										\
 		struct x86_lbr_entry *e = entry_of(pmu, i);				\
 											\
+		if (!is_valid_##field(pmu, value))					\
+			return false;							\
 		if (e)									\
 			e->field = value;						\
 		return true;								\

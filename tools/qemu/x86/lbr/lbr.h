@@ -16,6 +16,7 @@
 /* Types of LBR */
 enum x86_lbr_kind {
 	X86_LBR_NONE,
+	X86_LBR_FLAGS,		/* Haswell, Broadwell: format 4, flags in the source's register */
 	X86_LBR_INFO,		/* Intel since Skylake: format 5, with MSR_LBR_INFO_x */
 	X86_LBR_ARCH,		/* Intel's architectural LBR */
 	X86_LBR_AMD,		/* AMD's version 2: LbrExtV2 */
@@ -131,6 +132,7 @@ struct x86_lbr_entry x86_lbr_nth(const struct x86_pmu *pmu, unsigned int i);
 void x86_lbr_amd_leaf(const struct x86_lbr_config *config, struct x86_pmu_cpuid *regs);
 
 /* Functions for rows of registers: @present, @read and @write of struct x86_pmu_msr_row */
+bool x86_lbr_has_ring(const struct x86_pmu_config *config);
 bool x86_lbr_has_info(const struct x86_pmu_config *config);
 bool x86_lbr_has_arch(const struct x86_pmu_config *config);
 bool x86_lbr_has_amd(const struct x86_pmu_config *config);

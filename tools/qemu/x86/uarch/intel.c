@@ -434,7 +434,7 @@ static const struct x86_uarch arctic_wolf = {
 const struct x86_uarch x86_uarch_intel[] = {
 	{
 		.name = "haswell", .version = X86_PMU_INTEL_V3, .gp = 4, .fixed = 0x7,
-		.any_thread = true,
+		.any_thread = true, .lbr = X86_LBR_FLAGS,
 		.models = { { 6, 0x3c, 0x3c }, { 6, 0x3f, 0x3f }, { 6, 0x45, 0x46 } },
 		TABLES(haswell),
 	}, {

@@ -80,6 +80,14 @@ static void make(const char *uarch)
 	make_pmu(&cpu_ops);
 }
 
+static void make_without_lbr(void)
+{
+	memset(&cpu, 0, sizeof(cpu));
+	x86_pmu_uarch_defaults(&cpu.config, x86_uarch_find("haswell"));
+	cpu.config.lbr = (struct x86_lbr_config) { .kind = X86_LBR_NONE };
+	make_pmu(&cpu_ops);
+}
+
 static bool is_wanted(bool kernel)
 {
 	return cpu.rings >> (kernel ? X86_PMU_KERNEL : X86_PMU_USER) & 1;
@@ -133,6 +141,12 @@ static void test_reported(void)
 	EXPECT(lacks(MSR_ARCH_LBR_CTL));
 	EXPECT(!put(MSR_LBR_SELECT, BIT(10)) && !put(MSR_LBR_TOS, 32));
 
+	make("haswell");
+	EXPECT((get(IA32_PERF_CAPABILITIES) & 0x3f) == 4);
+	EXPECT(get(MSR_LBR_NHM_TO + 15) == 0 && lacks(MSR_LBR_NHM_FROM + 16));
+	EXPECT(lacks(MSR_LBR_INFO_0));
+	EXPECT(put(MSR_LBR_SELECT, LBR_CALL_STACK) && !put(MSR_LBR_TOS, 16));
+
 	make("sapphire-rapids");
 	x86_pmu_cpuid(&cpu.config, 7, 0, &regs);
 	EXPECT(regs.edx == BIT(19));
@@ -155,7 +169,7 @@ static void test_reported(void)
 	/* If the PMU lacks LBR, QEMU handles the registers. */
 	make("zen3");
 	EXPECT(x86_pmu_wrmsr(&cpu.pmu, MSR_AMD64_LBR_SELECT, 0) == X86_PMU_NOT_HERE);
-	make("haswell");
+	make_without_lbr();
 	EXPECT(x86_pmu_wrmsr(&cpu.pmu, MSR_LBR_NHM_FROM, 0) == X86_PMU_NOT_HERE);
 	EXPECT((get(IA32_PERF_CAPABILITIES) & 0x3f) == 0);
 }
@@ -180,7 +194,7 @@ static void test_config(void)
 	cpu.config.lbr.kind = X86_LBR_AMD;
 	cpu.config.lbr.depth = 16;
 	EXPECT(x86_pmu_config_error(&cpu.config));
-	make("haswell");
+	make_without_lbr();
 	cpu.config.lbr.unfrozen = true;
 	EXPECT(x86_pmu_config_error(&cpu.config));
 }
@@ -326,6 +340,21 @@ static void test_information(void)
 	x86_pmu_branch(&cpu.pmu, &b);
 	EXPECT(get(MSR_LBR_INFO_0 + 2) == 0xffff);
 
+	/* LBR_FORMAT_EIP_FLAGS2; lbr_from_signext_quirk_wr() and _rd() */
+	make("haswell");
+	EXPECT(put(IA32_DEBUGCTL, DEBUGCTLMSR_LBR));
+	x86_pmu_branch(&cpu.pmu, &b);
+	EXPECT(get(MSR_LBR_NHM_FROM + 1) == UINT64_C(0x1fffffff81000000));
+	b.mispredicted = true;
+	x86_pmu_branch(&cpu.pmu, &b);
+	EXPECT(get(MSR_LBR_NHM_FROM + 2) == UINT64_C(0x9fffffff81000000));
+	EXPECT(get(MSR_LBR_NHM_TO + 2) == b.to);
+	EXPECT(!put(MSR_LBR_NHM_FROM + 2, UINT64_C(0x9fffffff81000000)));
+	EXPECT(put(MSR_LBR_NHM_FROM + 2, UINT64_C(0xffffffff81000000)));
+	EXPECT(put(MSR_LBR_NHM_FROM + 2, UINT64_C(0x7fffffff81000000)));
+	EXPECT(put(MSR_LBR_NHM_FROM + 2, BIT(63) | 0x1000));
+
+	b.mispredicted = false;
 	make("sapphire-rapids");
 	EXPECT(put(MSR_ARCH_LBR_CTL, ARCH_LBR_CTL_ALL));
 	b.cycles = 9;
