@@ -260,6 +260,54 @@ static void rdpmc_samples(struct kunit *test)
 	end_readable(b);
 }
 
+/* CPU that updated a page last, and the number of updates */
+static int updating_cpu;
+static unsigned int updates;
+
+/* Perf core calls pmu.event_idx in each update of the page of an event that counts. */
+static int note_update(struct perf_event *event)
+{
+	updating_cpu = smp_processor_id();
+	updates++;
+
+	return 0;
+}
+
+static void expect_update(struct kunit *test, struct perf_event *event, int cpu)
+{
+	updates = 0;
+	event->pmu->event_mapped(event, NULL);
+	KUNIT_EXPECT_EQ(test, updates, 1);
+	KUNIT_EXPECT_EQ(test, updating_cpu, cpu);
+}
+
+/*
+ * A process maps the page of an event that counts on another CPU. That CPU updates the page: two
+ * CPUs that increment the page's lock at the same time could leave it odd.
+ */
+static void rdpmc_mapped_elsewhere(struct kunit *test)
+{
+	struct fixture *b = fixture_start(test, test->param_value);
+	struct perf_event *event = fixture_event(b, PERF_COUNT_HW_INSTRUCTIONS, 0);
+	int other = cpumask_any_but(cpu_online_mask, b->cpu);
+
+	if (other >= nr_cpu_ids)
+		kunit_skip(test, "one CPU");
+
+	map_page(b, event);
+	KUNIT_EXPECT_EQ(test, fixture_add(event, PERF_EF_START), 0);
+	b->pmu->perf_pmu.event_idx = note_update;
+	expect_update(test, event, b->cpu);
+	event->oncpu = other;
+	expect_update(test, event, other);
+	/* Without a CPU, the event stays without one until the update is complete. */
+	event->oncpu = -1;
+	expect_update(test, event, b->cpu);
+
+	fixture_del(event);
+	unmap_page(event);
+}
+
 /* The administrator disables user access while events exist, and enables it again. */
 static void rdpmc_allowed(struct kunit *test)
 {
@@ -353,6 +401,7 @@ static struct kunit_case rdpmc_cases[] = {
 	KUNIT_CASE_PARAM(rdpmc_counts, readable_gen_params),
 	KUNIT_CASE_PARAM(rdpmc_redirected, readable_gen_params),
 	KUNIT_CASE_PARAM(rdpmc_samples, readable_gen_params),
+	KUNIT_CASE_PARAM(rdpmc_mapped_elsewhere, testbed_gen_params),
 	KUNIT_CASE_PARAM(rdpmc_allowed, readable_gen_params),
 	KUNIT_CASE_PARAM(rdpmc_unreadable, testbed_gen_params),
 	KUNIT_CASE_PARAM(rdpmc_without_counter, readable_gen_params),

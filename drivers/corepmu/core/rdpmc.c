@@ -16,6 +16,7 @@
 #include <linux/mutex.h>
 #include <linux/perf_event.h>
 #include <linux/smp.h>
+#include <linux/spinlock.h>
 
 #include <corepmu/module.h>
 #include <corepmu/pmu.h>
@@ -139,6 +140,37 @@ void corepmu_rdpmc_refresh(void)
 	mutex_unlock(&rdpmc_lock);
 }
 
+static void update_page_here(void *data)
+{
+	struct perf_event *event = data;
+
+	/* If the event has lost its counter meanwhile, corepmu_event_del() has updated the page. */
+	if (event->oncpu == smp_processor_id())
+		perf_event_update_userpage(event);
+}
+
+/*
+ * Update the page of an event on the event's CPU. If CPU A updates the page while CPU B starts the
+ * event, both may read the same lock before they increment it. The lock then stays odd, and readers
+ * wait for ever. An event without a CPU stays without one while this function holds the lock of its
+ * context.
+ */
+static void update_mapped_page(struct perf_event *event)
+{
+	struct perf_event_context *ctx = event->ctx;
+	unsigned long flags;
+	int cpu;
+
+	raw_spin_lock_irqsave(&ctx->lock, flags);
+	cpu = event->oncpu;
+	if (cpu < 0)
+		perf_event_update_userpage(event);
+	raw_spin_unlock_irqrestore(&ctx->lock, flags);
+
+	if (cpu >= 0)
+		smp_call_function_single(cpu, update_page_here, event, true);
+}
+
 /**
  * corepmu_event_mapped() - keep a mapped page up to date, and allow counter reads: pmu.event_mapped
  * @event: the event
@@ -163,7 +195,7 @@ void corepmu_event_mapped(struct perf_event *event, struct mm_struct *mm)
 	    READ_ONCE(hwc->target->mm) == mm) {
 		corepmu_hw_add_flag(hwc, COREPMU_EVENT_MAPPED);
 		/* Earlier overflows, starts and stops did not update the page. */
-		perf_event_update_userpage(event);
+		update_mapped_page(event);
 	}
 }
 
