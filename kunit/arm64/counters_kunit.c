@@ -326,6 +326,33 @@ static void pmuv3_reset_forgets(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, model_accesses("PMCNTENSET"), 1);
 }
 
+/*
+ * Perf core disables the PMU and places an event. A late NMI then throttles an event that counted
+ * before. The counter of the throttled event stays disabled when perf core enables the PMU.
+ */
+static void pmuv3_stop_beside_add(struct kunit *test)
+{
+	static const char * const testbeds[] = { "pmuv3", "pmuv3p9" };
+
+	for (unsigned int i = 0; i < ARRAY_SIZE(testbeds); i++) {
+		struct fixture *b = fixture_start_on(test, testbeds[i]);
+		struct perf_event *stops = fixture_event(b, PERF_COUNT_HW_CPU_CYCLES, 0);
+		struct perf_event *counts = fixture_event(b, PERF_COUNT_HW_BRANCH_MISSES, 0);
+		struct pmu *pmu = &b->pmu->perf_pmu;
+		unsigned long irqs;
+
+		KUNIT_ASSERT_EQ(test, fixture_add(stops, PERF_EF_START), 0);
+		local_irq_save(irqs);
+		pmu->pmu_disable(pmu);
+		KUNIT_EXPECT_EQ(test, pmu->add(counts, PERF_EF_START), 0);
+		pmu->stop(stops, 0);
+		pmu->pmu_enable(pmu);
+		local_irq_restore(irqs);
+		KUNIT_EXPECT_EQ(test, read_sysreg(pmcntenset_el0), BIT_ULL(counts->hw.idx));
+		fixture_end(b);
+	}
+}
+
 static void pmuv3_describes(struct kunit *test)
 {
 	static const struct {
@@ -453,6 +480,7 @@ static struct kunit_case pmuv3_cases[] = {
 	KUNIT_CASE(pmuv3_pair_carry),
 	KUNIT_CASE(pmuv3_resets),
 	KUNIT_CASE(pmuv3_reset_forgets),
+	KUNIT_CASE(pmuv3_stop_beside_add),
 	KUNIT_CASE(pmuv3_describes),
 	KUNIT_CASE(pmuv3_events),
 	KUNIT_CASE(pmuv3_irq_of_other_cpu),
