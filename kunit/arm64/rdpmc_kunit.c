@@ -6,6 +6,7 @@
 #include <kunit/test.h>
 
 #include <linux/cpu.h>
+#include <linux/cpu_pm.h>
 #include <linux/device.h>
 #include <linux/cpumask.h>
 #include <linux/err.h>
@@ -115,6 +116,41 @@ static void end_task_event(struct perf_event *event)
 {
 	perf_event_disable(event);
 	perf_event_release_kernel(event);
+}
+
+/*
+ * A power-down of the CPU loses PMUSERENR_EL0 and PMUACR_EL1. The task that is current then, which
+ * wrote to /sys/power/state, can read its counters again without a task switch.
+ */
+static void rdpmc_arm64_power(struct kunit *test)
+{
+	struct fixture *b = readable_fixture(test, testbed_by_name("pmuv3p9"));
+	const u64 open = PMUSERENR_ER | PMUSERENR_CR | PMUSERENR_UEN;
+	struct notifier_block *nb = &b->pmu->pm_nb;
+	struct perf_event *event;
+	unsigned long flags;
+
+	KUNIT_ASSERT_EQ(test, corepmu_hotplug_init(), 0);
+	KUNIT_ASSERT_EQ(test, corepmu_hotplug_add(b->pmu), 0);
+	KUNIT_ASSERT_EQ(test, perf_pmu_register(&b->pmu->perf_pmu, "corepmu_kunit", -1), 0);
+	event = task_event(b);
+	KUNIT_EXPECT_EQ(test, open_counters(b), open);
+
+	local_irq_save(flags);
+	nb->notifier_call(nb, CPU_PM_ENTER, NULL);
+	b->testbed->ops->lose_state();
+	this_cpu_write(pmuv3_model_state.pmuserenr, 0);
+	this_cpu_write(pmuv3_model_state.pmuacr, 0);
+	nb->notifier_call(nb, CPU_PM_EXIT, NULL);
+	KUNIT_EXPECT_EQ(test, open_counters(b), open);
+	KUNIT_EXPECT_EQ(test, this_cpu_read(pmuv3_model_state.pmuacr), BIT_ULL(event->hw.idx));
+	local_irq_restore(flags);
+
+	end_task_event(event);
+	perf_pmu_unregister(&b->pmu->perf_pmu);
+	corepmu_hotplug_remove(b->pmu);
+	corepmu_hotplug_exit();
+	end_readable(b);
 }
 
 /*
@@ -390,6 +426,7 @@ static void rdpmc_arm64_sysctl(struct kunit *test)
 
 static struct kunit_case rdpmc_arm64_cases[] = {
 	KUNIT_CASE_PARAM(rdpmc_arm64_task, task_gen_params),
+	KUNIT_CASE(rdpmc_arm64_power),
 	KUNIT_CASE(rdpmc_arm64_other_cpu_type),
 	KUNIT_CASE(rdpmc_arm64_no_pmccntr),
 	KUNIT_CASE(rdpmc_arm64_vcpu),

@@ -16,6 +16,7 @@
 #include <corepmu/module.h>
 #include <corepmu/overflow.h>
 #include <corepmu/pmu.h>
+#include <corepmu/rdpmc.h>
 
 static enum cpuhp_state corepmu_cpuhp_state;
 
@@ -153,6 +154,9 @@ static int corepmu_pm_notify(struct notifier_block *nb, unsigned long action, vo
 		fallthrough;
 	case CPU_PM_ENTER_FAILED:
 		corepmu_power_up(cpuc);
+		/* System suspend may return to a task that reads counters, without a switch to it. */
+		if (READ_ONCE(corepmu_rdpmc_in_use))
+			corepmu_rdpmc_switch(cpuc);
 		return NOTIFY_OK;
 
 	default:
