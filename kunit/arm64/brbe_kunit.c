@@ -22,7 +22,8 @@
 /* BRBINF<n>_EL1.TYPE */
 enum {
 	JUMP = 0, INDIRECT = 1, CALL = 2, IND_CALL = 3, RET = 5, ERET = 7, COND = 8,
-	SYSCALL = 0x22, DATA_FAULT = 0x2c, IRQ = 0x2e,
+	SYSCALL = 0x22, TRAP = 0x23, SERROR = 0x24, ALIGN_FAULT = 0x2a, INSN_FAULT = 0x2b,
+	DATA_FAULT = 0x2c, IRQ = 0x2e,
 };
 
 static unsigned int kernel_el(void)
@@ -94,6 +95,40 @@ static void brbe_by_type(struct kunit *test)
 		branch_expect_from(test, &branch_seen[0], types[i].from, nr);
 		branch_end(event);
 	}
+}
+
+/* Exceptions have the types of the built-in driver (brbe_type_to_perf_type_map[] in arm_brbe.c). */
+static void brbe_exceptions(struct kunit *test)
+{
+	static const struct {
+		unsigned int hardware, type, new_type;
+	} exceptions[] = {
+		{ IRQ, PERF_BR_IRQ },
+		{ DATA_FAULT, PERF_BR_EXTEND_ABI, PERF_BR_NEW_FAULT_DATA },
+		{ INSN_FAULT, PERF_BR_EXTEND_ABI, PERF_BR_NEW_FAULT_INST },
+		{ ALIGN_FAULT, PERF_BR_EXTEND_ABI, PERF_BR_NEW_FAULT_ALGN },
+		{ SERROR, PERF_BR_SERROR },
+		{ TRAP, PERF_BR_IRQ },
+		{ SYSCALL, PERF_BR_SYSCALL },
+	};
+	const u64 asked = ANY_LEVEL | PERF_SAMPLE_BRANCH_TYPE_SAVE;
+	struct fixture *b = test->priv;
+	struct perf_event *event = branch_start(branch_open_stack(b, asked));
+
+	for (unsigned int i = 0; i < ARRAY_SIZE(exceptions); i++) {
+		const struct perf_branch_entry *entry;
+
+		b->nr_samples = 0;
+		pmuv3_model_branch(USER, ARM_KERNEL, exceptions[i].hardware, 0, kernel_el(), 0);
+		branch_overflow(b);
+		KUNIT_ASSERT_EQ(test, branch_seen[0].nr, 1);
+		entry = &branch_seen[0].entries[0];
+		KUNIT_EXPECT_EQ_MSG(test, (unsigned int)entry->type, exceptions[i].type,
+				    "row %u", i);
+		KUNIT_EXPECT_EQ_MSG(test, (unsigned int)entry->new_type, exceptions[i].new_type,
+				    "row %u", i);
+	}
+	branch_end(event);
 }
 
 static void expect_halves(struct kunit *test, const struct branch_seen *seen)
@@ -386,6 +421,7 @@ static void brbe_after_an_agent(struct kunit *test)
 
 static struct kunit_case brbe_cases[] = {
 	KUNIT_CASE_PARAM(brbe_by_type, brbe_gen_params),
+	KUNIT_CASE_PARAM(brbe_exceptions, brbe_gen_params),
 	KUNIT_CASE_PARAM(brbe_halves, brbe_gen_params),
 	KUNIT_CASE_PARAM(brbe_hypervisor, brbe_gen_params),
 	KUNIT_CASE_PARAM(brbe_union, brbe_gen_params),

@@ -172,6 +172,13 @@ static void hide_user(struct perf_branch_entry *entry)
 	entry->predicted = 0;
 }
 
+/* @type: COREPMU_BRANCH_*. A record of BRBE may have a more exact PERF_BR_*, of an exception. */
+static void show_type(struct perf_branch_entry *to, const struct perf_branch_entry *from, u32 type)
+{
+	to->type = from->type ?: branch_types[__ffs(type)];
+	to->new_type = from->new_type;
+}
+
 static void choose_branches(const struct corepmu_branch_backend *backend,
 			    struct corepmu_branch_list *list, u64 wanted,
 			    struct perf_branch_stack *stack, const struct counted *counted)
@@ -207,7 +214,7 @@ static void choose_branches(const struct corepmu_branch_backend *backend,
 		to->words[1] = from->words[1];
 		to->words[COREPMU_BRANCH_BITS] = from->words[COREPMU_BRANCH_BITS] & bits;
 		if (wanted & COREPMU_BRANCH_TYPE)
-			to->entry.type = branch_types[__ffs(type)];
+			show_type(&to->entry, &from->entry, type);
 		if (wanted & COREPMU_BRANCH_LEVEL)
 			to->entry.priv = privilege_of(from->entry.to);
 		if (counted->nr)

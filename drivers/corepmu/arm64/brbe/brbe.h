@@ -56,7 +56,7 @@
 #define BRBINF_CC_EXP		GENMASK_ULL(45, 40)
 #define BRBINF_CCU		BIT_ULL(46)	/* the cycles are unknown */
 
-/* BRBINF<n>_EL1.TYPE; all other values are exceptions */
+/* BRBINF<n>_EL1.TYPE; all values not named here are exceptions, too */
 #define BRBINF_DIRECT_UNCOND	0x00
 #define BRBINF_INDIRECT		0x01
 #define BRBINF_DIRECT_LINK	0x02
@@ -65,6 +65,10 @@
 #define BRBINF_ERET		0x07
 #define BRBINF_DIRECT_COND	0x08
 #define BRBINF_CALL		0x22	/* SVC, HVC, SMC */
+#define BRBINF_SERROR		0x24
+#define BRBINF_ALIGN_FAULT	0x2a
+#define BRBINF_INSN_FAULT	0x2b
+#define BRBINF_DATA_FAULT	0x2c
 
 #define BRBE_BRBCR_EL1		sys_reg(2, 1, 9, 0, 0)
 #define BRBE_BRBFCR_EL1		sys_reg(2, 1, 9, 0, 1)

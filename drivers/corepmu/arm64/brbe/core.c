@@ -17,12 +17,11 @@
  * EL2 must not trap the registers. Linux ensures this since 6.17 (asm/el2_setup.h, which Kbuild
  * checks).
  *
- * Exceptions and exception returns are recorded only if an event has the kernel's branches. All
- * exceptions but SVC, HVC and SMC are PERF_BR_IRQ; the built-in driver distinguishes faults and
- * SError, and omits debug exceptions. The built-in driver invalidates all records at each start.
- * This driver keeps records of user space while the PMU is stopped: only the kernel runs meanwhile.
- * If an event wants the kernel's branches, or an overflow has paused recording, the next start
- * clears all records.
+ * Exceptions and exception returns are recorded only if an event has the kernel's branches. FIQs
+ * and debug exceptions are PERF_BR_IRQ; the built-in driver omits them. The built-in driver
+ * invalidates all records at each start. This driver keeps records of user space while the PMU is
+ * stopped: only the kernel runs meanwhile. If an event wants the kernel's branches, or an overflow
+ * has paused recording, the next start clears all records.
  */
 #define pr_fmt(fmt) "corepmu: " fmt
 
@@ -188,6 +187,28 @@ static unsigned int cycles_of(u64 info)
 	return min_t(u64, (mantissa | BIT(8)) << min(exponent - 1, 16U), U16_MAX);
 }
 
+/* Set the type of an exception for which struct perf_branch_entry has more than PERF_BR_IRQ. */
+static void set_exception_type(struct perf_branch_entry *entry, u64 info)
+{
+	switch (FIELD_GET(BRBINF_TYPE, info)) {
+	case BRBINF_SERROR:
+		entry->type = PERF_BR_SERROR;
+		break;
+	case BRBINF_ALIGN_FAULT:
+		entry->type = PERF_BR_EXTEND_ABI;
+		entry->new_type = PERF_BR_NEW_FAULT_ALGN;
+		break;
+	case BRBINF_INSN_FAULT:
+		entry->type = PERF_BR_EXTEND_ABI;
+		entry->new_type = PERF_BR_NEW_FAULT_INST;
+		break;
+	case BRBINF_DATA_FAULT:
+		entry->type = PERF_BR_EXTEND_ABI;
+		entry->new_type = PERF_BR_NEW_FAULT_DATA;
+		break;
+	}
+}
+
 static void fill_entry(struct perf_branch_entry *to, const struct corepmu_branch_record *record,
 		       u64 wanted)
 {
@@ -201,6 +222,8 @@ static void fill_entry(struct perf_branch_entry *to, const struct corepmu_branch
 	}
 	if (wanted & COREPMU_BRANCH_CYCLES)
 		entry.cycles = cycles_of(record->info);
+	if (wanted & COREPMU_BRANCH_TYPE)
+		set_exception_type(&entry, record->info);
 	*to = entry;
 }
 
