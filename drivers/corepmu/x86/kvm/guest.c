@@ -37,7 +37,7 @@
 static DEFINE_PER_CPU(bool, has_entered);
 
 /* The probes are registered, or will be when the module kvm is loaded. */
-static bool is_notified;
+static bool probes_registered;
 
 static void switch_guest(bool enter)
 {
@@ -104,7 +104,7 @@ void __corepmu_init x86_guest_init(const struct x86_desc *desc)
 		return;
 
 	ret = corepmu_kvm_trace_init(guest_entered, guest_left);
-	is_notified = !ret;
+	probes_registered = !ret;
 	if (ret && IS_ENABLED(CONFIG_KVM))
 		pr_notice("no probe on KVM's tracepoints (%d): branch records also show guests; use a kernel with CONFIG_TRACEPOINTS\n",
 			  ret);
@@ -117,9 +117,9 @@ void __corepmu_init x86_guest_init(const struct x86_desc *desc)
  */
 void x86_guest_exit(void)
 {
-	if (!is_notified)
+	if (!probes_registered)
 		return;
 
 	corepmu_kvm_trace_exit();
-	is_notified = false;
+	probes_registered = false;
 }

@@ -25,7 +25,7 @@
 DEFINE_PER_CPU(u64, x86_select_masked);
 
 /* The kprobes are registered: the driver is notified whenever EFER.SVME changes. */
-static bool is_notified;
+static bool kprobes_registered;
 
 /*
  * Rewrite the event selections after a change of x86_select_masked. The PMU is stopped. Does
@@ -105,7 +105,7 @@ u64 x86_svm_filter(const struct perf_event_attr *attr)
 	if (attr->exclude_host)
 		return EVNTSEL_AMD_GUESTONLY;
 
-	return attr->exclude_guest && is_notified ? EVNTSEL_AMD_HOSTONLY : 0;
+	return attr->exclude_guest && kprobes_registered ? EVNTSEL_AMD_HOSTONLY : 0;
 }
 
 /**
@@ -134,7 +134,7 @@ void __corepmu_init x86_svm_init(void)
 		return;
 
 	ret = register_kprobes(svm_probes, ARRAY_SIZE(svm_probes));
-	is_notified = !ret;
+	kprobes_registered = !ret;
 	if (ret)
 		pr_notice("no kprobe on KVM's SVM functions (%d): exclude_guest has no effect; stop all guests before you count\n",
 			  ret);
@@ -147,9 +147,9 @@ void __corepmu_init x86_svm_init(void)
  */
 void x86_svm_exit(void)
 {
-	if (!is_notified)
+	if (!kprobes_registered)
 		return;
 
 	unregister_kprobes(svm_probes, ARRAY_SIZE(svm_probes));
-	is_notified = false;
+	kprobes_registered = false;
 }

@@ -33,6 +33,7 @@ traces()
 	grep -iE 'pmu|perf' /proc/interrupts | sed 's/ .*//'
 	ls /sys/bus/platform/drivers /sys/module
 	ls /sys/kernel/debug 2>/dev/null
+	cat /sys/kernel/debug/kprobes/list
 }
 
 counts()
