@@ -17,15 +17,23 @@
 
 #define ARCH_BASIC	BIT_ULL(63)
 
+static struct fixture *arch_fixture(struct kunit *test)
+{
+	struct fixture *b = test->priv;
+
+	if (pebs_cpu(b)->pebs != PEBS_MODEL_ARCH)
+		kunit_skip(test, "the testbed has no architectural PEBS");
+
+	return b;
+}
+
 /* Each counter has a register with its record groups and its reload value. */
 static void arch_registers(struct kunit *test)
 {
 	struct perf_event_attr attr = precise_attr(PERF_COUNT_HW_INSTRUCTIONS, 2, 100);
-	struct fixture *b = test->priv;
+	struct fixture *b = arch_fixture(test);
 	struct perf_event *event, *plain;
 
-	if (pebs_cpu(b)->pebs != PEBS_MODEL_ARCH)
-		return;
 	attr.sample_type = PERF_SAMPLE_ADDR;
 	event = fixture_alloc(b, &attr);
 	event->hw.target = current;
@@ -58,12 +66,10 @@ static void arch_registers(struct kunit *test)
 /* A reset clears the register of each counter; a start that changes none writes none. */
 static void arch_reset_and_restart(struct kunit *test)
 {
-	struct fixture *b = test->priv;
+	struct fixture *b = arch_fixture(test);
 	struct perf_event *event;
 	unsigned long flags;
 
-	if (pebs_cpu(b)->pebs != PEBS_MODEL_ARCH)
-		return;
 	event = open_precise(b, PERF_COUNT_HW_INSTRUCTIONS, 2, 100);
 	KUNIT_ASSERT_EQ(test, fixture_add(event, PERF_EF_START), 0);
 	local_irq_save(flags);
@@ -90,11 +96,9 @@ static void arch_long_period(struct kunit *test)
 {
 	struct perf_event_attr attr = precise_attr(PERF_COUNT_HW_INSTRUCTIONS, 2,
 						   BIT_ULL(31) + 1);
-	struct fixture *b = test->priv;
+	struct fixture *b = arch_fixture(test);
 	struct perf_event *event;
 
-	if (pebs_cpu(b)->pebs != PEBS_MODEL_ARCH)
-		return;
 	event = fixture_alloc(b, &attr);
 	event->hw.target = current;
 	KUNIT_ASSERT_EQ(test, fixture_init_event(event), 0);
@@ -110,11 +114,9 @@ static void start_in_nmi(void)
 /* Right before a start writes CFG_C, an NMI starts the PMU without the event: CFG_C stays 0. */
 static void arch_register_keeps_value_of_nmi(struct kunit *test)
 {
-	struct fixture *b = test->priv;
 	unsigned long flags;
 
-	if (pebs_cpu(b)->pebs != PEBS_MODEL_ARCH)
-		return;
+	arch_fixture(test);
 	local_irq_save(flags);
 	x86_model_before_wrmsr = start_in_nmi;
 	x86_set_cfg_c(0, ARCH_BASIC);
