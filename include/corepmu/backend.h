@@ -27,6 +27,8 @@ struct pt_regs;
  * @remedy: advice in messages where no overflow interrupt comes; or NULL
  * @builtin_name: name of the built-in driver's PMU, or the beginning of the names of its PMUs
  * @builtin_type: type of the built-in driver's PMU, or -1 for the next free one
+ * @tools_know_name: perf's metrics and other tools look for a PMU with @builtin_name, and expect it
+ *	to have @builtin_type; elsewhere they look for the file cpus in sysfs
  * @attr_groups: format, events and caps in sysfs
  * @capabilities: PERF_PMU_CAP_* of the architecture
  * @raw_of_first_cpu_type: with several CPU types, only the first type's PMU accepts PERF_TYPE_RAW,
@@ -93,6 +95,7 @@ struct corepmu_backend {
 	const char *remedy;
 	char *builtin_name;
 	int builtin_type;
+	bool tools_know_name;
 	const struct attribute_group **attr_groups;
 	int capabilities;
 	bool raw_of_first_cpu_type;

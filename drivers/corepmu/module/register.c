@@ -94,15 +94,11 @@ static __corepmu_init const char *pmu_name(const struct corepmu *pmu)
 	return kasprintf(GFP_KERNEL, "%s_%d", corepmu_name, instance);
 }
 
-/*
- * Check whether standin=1 would help. On x86 some tools look for a PMU named cpu, and perf's
- * topdown metrics for a PMU of PERF_TYPE_RAW. Elsewhere tools look for the file cpus in sysfs.
- */
+/* Check whether standin=1 would help tools that look for the built-in driver's name and type. */
 static bool __corepmu_init needs_standin(const struct corepmu *pmu)
 {
-	return pmu->claims_generic && !corepmu_as_builtin &&
-	       pmu->backend->builtin_type == PERF_TYPE_RAW &&
-	       pmu->perf_pmu.type != PERF_TYPE_RAW;
+	return pmu->claims_generic && !corepmu_as_builtin && pmu->backend->tools_know_name &&
+	       pmu->perf_pmu.type != pmu->backend->builtin_type;
 }
 
 /*
@@ -190,13 +186,10 @@ static int __corepmu_init check_free(const char *name, int type)
 	return ret;
 }
 
-/*
- * Reject the built-in driver's names without standin=1. perf and other tools take a PMU with such a
- * name for the built-in one, and expect it to have PERF_TYPE_RAW.
- */
+/* Reject the built-in driver's names without standin=1 where tools know them. */
 static int __corepmu_init check_builtin_name(const struct corepmu *pmu, const char *name)
 {
-	if (corepmu_as_builtin || pmu->backend->builtin_type < 0 ||
+	if (corepmu_as_builtin || !pmu->backend->tools_know_name ||
 	    !corepmu_backend_has_name(pmu->backend, name))
 		return 0;
 

@@ -91,8 +91,8 @@ static struct attribute *corepmu_common_attrs[] = {
 
 /*
  * Hide the files if there is another driver's core PMU: perf would open its default events on both
- * PMUs. Hide alias also if the PMU has the built-in driver's name (standin=1), and on arm64, where
- * perf's metrics name no PMU.
+ * PMUs. Hide alias also if no tool looks for the built-in driver's name, or if the PMU has that name
+ * (standin=1).
  */
 static umode_t corepmu_common_is_visible(struct kobject *kobj, struct attribute *attr,
 					 int unused)
@@ -100,7 +100,7 @@ static umode_t corepmu_common_is_visible(struct kobject *kobj, struct attribute 
 	const struct corepmu *pmu = to_corepmu(dev_get_drvdata(kobj_to_dev(kobj)));
 
 	if (attr == &dev_attr_alias.attr &&
-	    (pmu->backend->builtin_type != PERF_TYPE_RAW ||
+	    (!pmu->backend->tools_know_name ||
 	     corepmu_backend_has_name(pmu->backend, pmu->perf_pmu.name)))
 		return 0;
 

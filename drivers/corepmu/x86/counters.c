@@ -547,6 +547,7 @@ static u64 x86_self_test_config(struct corepmu *pmu, int idx)
 #define X86_BACKEND_COMMON				\
 	.builtin_name		= "cpu",		\
 	.builtin_type		= PERF_TYPE_RAW,	\
+	.tools_know_name	= true,			\
 	.attr_groups		= x86_attr_groups,	\
 	.raw_of_first_cpu_type	= true,			\
 	.features		= {			\
