@@ -59,12 +59,6 @@
 #include <corepmu/pmu.h>
 
 #define LIMITER_FORGET_NS	(100 * COREPMU_LIMITER_WINDOW_NS)
-/* Overflows take too long: above 1/3 of a window; from LIMITER_LONG_LEFT on, above 3/4 (1 - 1/4) */
-#define LIMITER_BUSY		3
-#define LIMITER_STARVED		4
-/* Overflows take little time: below 1/12 of a window; below 1/24 if none came in user space */
-#define LIMITER_CALM		12
-#define LIMITER_CALM_IN_KERNEL	24
 /* max_irq_ns grows by 1/2, and shrinks by 1/8 with an interrupt that takes less than 1/4 of it. */
 #define LIMITER_IRQ_GROWS	2
 #define LIMITER_IRQ_SHRINKS	8
@@ -181,7 +175,7 @@ static noinline void limiter_log_end(struct corepmu_cpu *cpuc)
  * is LIMITER_LONG_LEFT or more, and no overflow came in user space. Except on a debug kernel, the
  * event that interrupts most must also count user space.
  */
-static noinline bool is_kept_in_kernel(const struct corepmu_cpu *cpuc)
+static noinline bool may_hang_kernel(const struct corepmu_cpu *cpuc)
 {
 	struct perf_event *most;
 
@@ -194,16 +188,17 @@ static noinline bool is_kept_in_kernel(const struct corepmu_cpu *cpuc)
 	return most && !most->attr.exclude_user && !most->attr.exclude_host;
 }
 
-/* Check whether overflows took too much of the window. */
-static bool limiter_is_exceeded(const struct corepmu_cpu *cpuc, u64 window)
+/*
+ * The table's columns, one function each: limiter_throttles(), limiter_may_raise() and
+ * limiter_may_relax().
+ */
+static bool limiter_throttles(const struct corepmu_cpu *cpuc, u64 window)
 {
-	unsigned int share = is_kept_in_kernel(cpuc) ? LIMITER_CALM : LIMITER_BUSY;
-
-	return cpuc->limiter.busy_ns > window / share;
+	return cpuc->limiter.busy_ns > window / (may_hang_kernel(cpuc) ? 12 : 3);
 }
 
 /* Check whether all events that interrupt often have exclude_kernel. */
-static bool is_user_alone(const struct corepmu_cpu *cpuc)
+static bool only_user_events_interrupt(const struct corepmu_cpu *cpuc)
 {
 	u64 left, most = interrupts_of(most_interrupting(cpuc));
 
@@ -222,25 +217,25 @@ static bool limiter_may_raise(const struct corepmu_cpu *cpuc, u64 window)
 {
 	const struct corepmu_limiter *limiter = &cpuc->limiter;
 
-	if (limiter->min_left >= LIMITER_USER_LEFT && is_user_alone(cpuc))
+	if (limiter->min_left >= LIMITER_USER_LEFT && only_user_events_interrupt(cpuc))
 		return false;
 	if (limiter->min_left < LIMITER_LONG_LEFT)
 		return true;
 
 	return limiter->min_left < LIMITER_MAX_LEFT &&
-	       (is_kept_in_kernel(cpuc) || limiter->busy_ns > window - window / LIMITER_STARVED);
+	       (may_hang_kernel(cpuc) || limiter->busy_ns > window - window / 4);
 }
 
 /* Check whether overflows took so little of the window that min_left is halved. */
 static bool limiter_may_relax(const struct corepmu_cpu *cpuc, u64 window)
 {
 	const struct corepmu_limiter *limiter = &cpuc->limiter;
-	unsigned int calm = limiter->min_left > LIMITER_LONG_LEFT ? LIMITER_BUSY : LIMITER_CALM;
+	unsigned int part = limiter->min_left > LIMITER_LONG_LEFT ? 3 : 12;
 
-	if (is_kept_in_kernel(cpuc))
-		calm = LIMITER_CALM_IN_KERNEL;
+	if (may_hang_kernel(cpuc))
+		part = 24;
 
-	return limiter->busy_ns < window / calm && limiter->min_left > cpuc->pmu->min_left;
+	return limiter->busy_ns < window / part && limiter->min_left > cpuc->pmu->min_left;
 }
 
 /**
@@ -332,7 +327,7 @@ noinline void corepmu_limiter_end_window(struct corepmu_cpu *cpuc, u64 ns)
 		limiter_log_end(cpuc);
 	}
 
-	if (limiter_is_exceeded(cpuc, ns)) {
+	if (limiter_throttles(cpuc, ns)) {
 		if (limiter_may_raise(cpuc, ns))
 			limiter->min_left = max_t(s64, 2 * limiter->min_left, LIMITER_MIN_LEFT);
 		if (!limiter->is_raised)
