@@ -312,6 +312,17 @@ static bool is_overload(const struct corepmu_demand *demands, unsigned int nr)
 	return need > hweight64(allowed);
 }
 
+static bool may_need_pairs(const struct corepmu_demand *demands, unsigned int nr)
+{
+	unsigned int i;
+
+	for (i = 0; i < nr; i++)
+		if (demands[i].pairs)
+			return true;
+
+	return false;
+}
+
 /**
  * corepmu_assign() - place all events on counters, and move as few placed events as possible
  * @demands: the events; an event with a counter is placed, and stays there if possible
@@ -326,7 +337,6 @@ static bool is_overload(const struct corepmu_demand *demands, unsigned int nr)
 int corepmu_assign(struct corepmu_demand *demands, unsigned int nr)
 {
 	s8 saved[COREPMU_MAX_DEMANDS];
-	bool paired = false;
 	struct matching m;
 	unsigned int i;
 
@@ -336,18 +346,14 @@ int corepmu_assign(struct corepmu_demand *demands, unsigned int nr)
 	matching_init(&m, demands, nr);
 	matching_save(&m, saved);
 
-	for (i = 0; i < nr; i++) {
-		paired |= !!demands[i].pairs;
+	for (i = 0; i < nr; i++)
 		if (demands[i].counter < 0 && !matching_add(&m, i))
 			break;
-	}
 	if (i == nr)
 		return 0;
 
 	matching_restore(&m, saved);
-	for (; i < nr; i++)
-		paired |= !!demands[i].pairs;
-	if (!paired)
+	if (!may_need_pairs(demands, nr))
 		return -EAGAIN;
 
 	/* Pairs that stayed in place may block the only placement: place all from scratch. */
