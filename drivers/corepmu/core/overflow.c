@@ -76,8 +76,12 @@ noinline int corepmu_emit_with_frequency(struct perf_event *event, struct perf_s
 	return stop;
 }
 
-static __always_inline int emit_shown(struct perf_event *event, struct perf_sample_data *data,
-				      struct pt_regs *regs)
+/*
+ * A sample goes through emit_sample(), then emit_with_features() if the event has any, then
+ * emit_without_kernel() if it excludes the kernel, then emit_regs() and corepmu_emit().
+ */
+static __always_inline int emit_regs(struct perf_event *event, struct perf_sample_data *data,
+				     struct pt_regs *regs)
 {
 	if (event->attr.freq)
 		return corepmu_emit_with_frequency(event, data, regs);
@@ -91,8 +95,8 @@ static __always_inline int emit_shown(struct perf_event *event, struct perf_samp
  * switched to a task without user space, no place is known: the sample shows user space, with IP 0.
  * Not inline: with CONFIG_INIT_STACK_ALL_ZERO every sample would clear these registers.
  */
-static noinline int emit_hidden(struct perf_event *event, struct perf_sample_data *data,
-				struct pt_regs *regs)
+static noinline int emit_without_kernel(struct perf_event *event, struct perf_sample_data *data,
+					struct pt_regs *regs)
 {
 	const struct corepmu_backend *backend = to_corepmu(event->pmu)->backend;
 	struct pt_regs entering;
@@ -102,16 +106,16 @@ static noinline int emit_hidden(struct perf_event *event, struct perf_sample_dat
 	else
 		regs = corepmu_saved_user_regs();
 
-	return emit_shown(event, data, regs);
+	return emit_regs(event, data, regs);
 }
 
-static __always_inline int emit_data(struct perf_event *event, struct perf_sample_data *data,
-				     struct pt_regs *regs)
+static __always_inline int emit_filtered(struct perf_event *event, struct perf_sample_data *data,
+					 struct pt_regs *regs)
 {
 	if (event->attr.exclude_kernel && !user_mode(regs))
-		return emit_hidden(event, data, regs);
+		return emit_without_kernel(event, data, regs);
 
-	return emit_shown(event, data, regs);
+	return emit_regs(event, data, regs);
 }
 
 static noinline int emit_with_features(struct perf_event *event, struct perf_sample_data *data,
@@ -121,7 +125,7 @@ static noinline int emit_with_features(struct perf_event *event, struct perf_sam
 	int stop;
 
 	corepmu_features_sample(cpuc, event, data);
-	stop = emit_data(event, data, regs);
+	stop = emit_filtered(event, data, regs);
 	corepmu_features_sample_end(cpuc);
 
 	return stop;
@@ -138,7 +142,7 @@ static __always_inline int emit_sample(struct perf_event *event, struct perf_sam
 	if (unlikely(event->hw.flags & COREPMU_EVENT_SAMPLED))
 		return emit_with_features(event, data, regs);
 
-	return emit_data(event, data, regs);
+	return emit_filtered(event, data, regs);
 }
 
 /**

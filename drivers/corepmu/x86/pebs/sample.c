@@ -159,7 +159,8 @@ static void set_memory(const struct x86_desc *desc, const struct perf_event *eve
 }
 
 /*
- * Check for registers of the kernel that the event excludes: see emit_hidden() in core/overflow.c.
+ * Check for registers of the kernel that the event excludes: see emit_without_kernel() in
+ * core/overflow.c.
  */
 static bool must_hide(const struct perf_event *event, struct pt_regs *regs)
 {
