@@ -24,7 +24,8 @@ struct task_struct;
 /**
  * struct corepmu_branches - branch records of one CPU
  * @wanted: COREPMU_BRANCH_*: union of the sets that the CPU's events want
- * @selected: value of the backend's filter register, ~0 if unknown
+ * @cached_reg: value of the register that the backend writes only when it changes, ~0 if unknown:
+ *	the filter (legacy LBR, AMD), the freeze bit of IA32_DEBUGCTL (architectural LBR), BRBCR
  * @control: value of the backend's control register for @control_of
  * @control_of: value of @wanted that @control was computed from
  * @recording: recording is enabled; the hardware may be frozen after an overflow
@@ -46,7 +47,7 @@ struct task_struct;
  */
 struct corepmu_branches {
 	u64				wanted;
-	u64				selected;
+	u64				cached_reg;
 	u64				control;
 	u64				control_of;
 	bool				recording;

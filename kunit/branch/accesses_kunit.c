@@ -67,7 +67,7 @@ static void branch_accesses(struct kunit *test)
 	branch_begin();
 	KUNIT_EXPECT_EQ(test, fixture_add(event, PERF_EF_START), 0);
 	event->pmu->pmu_disable(event->pmu);
-	b->cpuc->branches->selected = ~0ULL;
+	b->cpuc->branches->cached_reg = ~0ULL;
 	b->cpuc->branches->freezes = false;
 	this_cpu_write(x86_model_state.debugctl, 0);
 	model_forget();

@@ -80,7 +80,7 @@ void corepmu_branch_forget(struct corepmu_cpu *cpuc)
 
 	if (branches->recording)
 		corepmu_branch_stop(cpuc);
-	branches->selected = ~0ULL;
+	branches->cached_reg = ~0ULL;
 	branches->freezes = false;
 }
 
@@ -277,7 +277,7 @@ void corepmu_branch_reset(struct corepmu_cpu *cpuc)
 		return;
 	cpuc->branches->stale = true;
 	cpuc->branches->version++;
-	cpuc->branches->selected = ~0ULL;
+	cpuc->branches->cached_reg = ~0ULL;
 	cpuc->branches->recording = false;
 	cpuc->branches->freezes = false;
 	cpuc->pmu->branch_backend->reset(cpuc);

@@ -93,11 +93,11 @@ static void brbe_start(struct corepmu_cpu *cpuc)
 	struct corepmu_branches *branches = cpuc->branches;
 	u64 cr = brbcr(branches->wanted);
 
-	if (branches->selected != cr) {
+	if (branches->cached_reg != cr) {
 		write_brbcr(cr);
 		/* The write takes effect before recording starts. */
 		isb();
-		branches->selected = cr;
+		branches->cached_reg = cr;
 	}
 	brbe_write_fcr(brbfcr(branches->wanted));
 }

@@ -99,9 +99,9 @@ static void lbrv2_start(struct corepmu_cpu *cpuc)
 	struct corepmu_branches *branches = cpuc->branches;
 	u64 select = x86_lbr_select(branches->wanted);
 
-	if (branches->selected != select) {
+	if (branches->cached_reg != select) {
 		x86_write_msr(MSR_AMD64_LBR_SELECT, select);
-		branches->selected = select;
+		branches->cached_reg = select;
 	}
 	if (can_freeze && !branches->freezes) {
 		x86_write_msr(MSR_IA32_DEBUGCTLMSR,

@@ -55,14 +55,13 @@ static void arch_start(struct corepmu_cpu *cpuc)
 	struct corepmu_branches *branches = cpuc->branches;
 	u64 freeze = x86_lbr_freeze_bit(branches);
 
-	/* There is no filter register; @selected caches the freeze bit of IA32_DEBUGCTL instead. */
-	if (branches->selected != freeze) {
+	if (branches->cached_reg != freeze) {
 		u64 debugctl = x86_read_msr(MSR_IA32_DEBUGCTLMSR);
 
 		if ((debugctl & DEBUGCTL_FREEZE_LBR) != freeze)
 			x86_write_msr(MSR_IA32_DEBUGCTLMSR,
 				      (debugctl & ~DEBUGCTL_FREEZE_LBR) | freeze);
-		branches->selected = freeze;
+		branches->cached_reg = freeze;
 	}
 	x86_write_msr(MSR_ARCH_LBR_CTL, x86_lbr_control(branches, lbr_ctl));
 }

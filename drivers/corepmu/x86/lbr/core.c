@@ -118,9 +118,9 @@ static void ring_start(struct corepmu_cpu *cpuc)
 	struct corepmu_branches *branches = cpuc->branches;
 	u64 select = x86_lbr_control(branches, ring_select);
 
-	if (branches->selected != select) {
+	if (branches->cached_reg != select) {
 		x86_write_msr_inline(MSR_LBR_SELECT, select);
-		branches->selected = select;
+		branches->cached_reg = select;
 	}
 	/*
 	 * Other users have bits in IA32_DEBUGCTL. Before version 4, a freeze clears DEBUGCTL_LBR.
@@ -280,15 +280,15 @@ static void ring_read(struct corepmu_cpu *cpuc, struct corepmu_branch_list *list
 static void ring_parse(struct corepmu_cpu *cpuc, const u64 *words, unsigned int nr, bool waited,
 		       struct corepmu_branch_list *list)
 {
-	bool info = ring_needs_bits(cpuc);
+	bool needs_bits = ring_needs_bits(cpuc);
 	unsigned int i;
 
 	list->hw_idx = waited ? COREPMU_BRANCH_NOWHERE : x86_read_msr(MSR_LBR_TOS);
 	for (i = 0; i < nr && words[LBR_WORD_FROM]; i++, words += NR_LBR_WORDS) {
-		u64 value = info ? words[LBR_WORD_INFO] : 0;
+		u64 info = words[LBR_WORD_INFO];
 
-		x86_lbr_put_entry(list, i, words[LBR_WORD_FROM], words[LBR_WORD_TO], info ?
-				  x86_lbr_entry_bits(value) | x86_lbr_entry_cycles(value) : 0);
+		x86_lbr_put_entry(list, i, words[LBR_WORD_FROM], words[LBR_WORD_TO], needs_bits ?
+				  x86_lbr_entry_bits(info) | x86_lbr_entry_cycles(info) : 0);
 		list->type[i] = 0;
 	}
 	list->nr = i;
