@@ -92,8 +92,8 @@ static void pebs_forget(struct corepmu_cpu *cpuc)
 	struct x86_ds *ds = x86_ds_this();
 	u64 left;
 
-	p->threshold = 0;
-	p->programmed = MSR_UNKNOWN;
+	p->written_latency = 0;
+	p->written_data_cfg = MSR_UNKNOWN;
 	left = to_desc(cpuc)->pebs_counters | to_desc(cpuc)->pebs_recorded;
 	if (!x86_pebs_is_arch(cpuc))
 		left = 0;
@@ -120,7 +120,7 @@ static void pebs_change(struct corepmu_cpu *cpuc)
 	p->latency = 0;
 	p->large_allowed = false;
 	p->up_to_date = false;
-	p->counters.wanted = false;
+	p->recorded.wanted = false;
 	for (left = precise_of(cpuc, cpuc->used); left; left &= left - 1) {
 		const struct perf_event *event = cpuc->events[__ffs64(left)];
 
@@ -129,12 +129,12 @@ static void pebs_change(struct corepmu_cpu *cpuc)
 		if (event->hw.flags & EVENT_LATENCY)
 			p->latency = event->hw.extra_reg.config;
 		p->large_allowed |= !!(event->hw.flags & COREPMU_EVENT_LARGE);
-		p->counters.wanted |= x86_pebs_counters_wanted(event);
+		p->recorded.wanted |= x86_pebs_counters_wanted(event);
 	}
-	p->data = data;
+	p->data_cfg = data;
 	p->size = x86_pebs_size(desc->pebs_format, data);
-	if (!p->counters.wanted)
-		p->counters.members = 0;
+	if (!p->recorded.wanted)
+		p->recorded.members = 0;
 }
 
 /*
@@ -221,10 +221,10 @@ static void set_resets(struct corepmu_cpu *cpuc, struct x86_ds *ds, u64 counters
 
 static void set_latency(struct x86_pebs *p)
 {
-	if (!p->latency || p->threshold == p->latency)
+	if (!p->latency || p->written_latency == p->latency)
 		return;
 	x86_write_msr(MSR_PEBS_LD_LAT_THRESHOLD, p->latency);
-	p->threshold = p->latency;
+	p->written_latency = p->latency;
 }
 
 /*
@@ -277,9 +277,9 @@ static void start_ds(struct corepmu_cpu *cpuc, struct x86_ds *ds, u64 counters)
 	struct x86_pebs *p = this_cpu_ptr(&x86_pebs);
 	u64 enable = counters, left;
 
-	if (to_desc(cpuc)->pebs_all && p->programmed != p->data) {
-		x86_write_msr(MSR_PEBS_DATA_CFG, p->data);
-		p->programmed = p->data;
+	if (to_desc(cpuc)->pebs_all && p->written_data_cfg != p->data_cfg) {
+		x86_write_msr(MSR_PEBS_DATA_CFG, p->data_cfg);
+		p->written_data_cfg = p->data_cfg;
 	}
 	/* Before format 4, load latency needs a bit in IA32_PEBS_ENABLE. */
 	for (left = p->latency && !to_desc(cpuc)->pebs_all ? counters : 0; left; left &= left - 1)
@@ -362,13 +362,13 @@ static noinline void start_changed(struct corepmu_cpu *cpuc)
 		resume_records(cpuc);
 	p->active = cpuc->active;
 	counters = precise_of(cpuc, p->active);
-	if (unlikely(p->counters.wanted))
+	if (unlikely(p->recorded.wanted))
 		x86_pebs_counters_choose(cpuc);
 	if (x86_pebs_is_arch(cpuc))
 		start_arch(cpuc, ds, counters);
 	else
 		start_ds(cpuc, ds, counters);
-	p->up_to_date = !p->large_allowed && !p->hw_reload && !p->counters.wanted;
+	p->up_to_date = !p->large_allowed && !p->hw_reload && !p->recorded.wanted;
 }
 
 /*
@@ -417,7 +417,7 @@ void x86_pebs_reset(struct corepmu_cpu *cpuc)
 		return;
 
 	pebs_stop(cpuc);
-	this_cpu_write(x86_pebs.threshold, 0);
+	this_cpu_write(x86_pebs.written_latency, 0);
 	if (x86_pebs_is_arch(cpuc)) {
 		x86_pebs_arch_reset(to_desc(cpuc));
 		x86_ds_point(true);
@@ -425,7 +425,7 @@ void x86_pebs_reset(struct corepmu_cpu *cpuc)
 	}
 	if (to_desc(cpuc)->pebs_all) {
 		x86_write_msr(MSR_PEBS_DATA_CFG, 0);
-		this_cpu_write(x86_pebs.programmed, 0);
+		this_cpu_write(x86_pebs.written_data_cfg, 0);
 	}
 	x86_ds_point(true);
 }

@@ -128,7 +128,7 @@ void x86_pebs_counters_join(const struct x86_desc *desc, struct perf_event *even
  */
 bool x86_pebs_counters_complete(const struct corepmu_cpu *cpuc, const struct perf_event *event)
 {
-	u64 members = this_cpu_read(x86_pebs.counters.members), left;
+	u64 members = this_cpu_read(x86_pebs.recorded.members), left;
 	int missing = READ_ONCE(event->group_leader->nr_siblings) + 1;
 
 	if (!(event->attr.sample_type & PERF_SAMPLE_READ))
@@ -156,7 +156,7 @@ void x86_pebs_counters_choose(struct corepmu_cpu *cpuc)
 {
 	const struct x86_desc *desc = to_x86(cpuc->pmu);
 	struct x86_pebs *p = this_cpu_ptr(&x86_pebs);
-	u64 left, members = 0, data = p->data & ~PEBS_DATA_WHICH;
+	u64 left, members = 0, data = p->data_cfg & ~PEBS_DATA_WHICH;
 
 	for (left = cpuc->active & (desc->pebs_recorded | desc->pebs_metrics); left;
 	     left &= left - 1) {
@@ -172,8 +172,8 @@ void x86_pebs_counters_choose(struct corepmu_cpu *cpuc)
 						    FIXED_COUNTER_BASE);
 	if (members & desc->pebs_metrics)
 		data |= PEBS_DATA_METRICS;
-	p->counters.members = members;
-	p->data = data;
+	p->recorded.members = members;
+	p->data_cfg = data;
 	p->size = x86_pebs_size(desc->pebs_format, data);
 }
 
@@ -197,7 +197,7 @@ static void count_from_reset(struct x86_pebs_scratch *s, int idx)
  */
 void x86_pebs_counters_begin(struct corepmu_cpu *cpuc)
 {
-	struct x86_pebs_recorded *c = this_cpu_ptr(&x86_pebs.counters);
+	struct x86_pebs_recorded *c = this_cpu_ptr(&x86_pebs.recorded);
 	struct x86_pebs_scratch *s = this_cpu_read(x86_pebs.scratch);
 	u64 left;
 
@@ -253,7 +253,7 @@ static void show_count(struct perf_event *event, struct x86_pebs_scratch *s, int
 static void show_metrics(struct corepmu_cpu *cpuc, struct x86_pebs_scratch *s, u64 slots,
 			 u64 metrics)
 {
-	u64 left = this_cpu_read(x86_pebs.counters.drained) & to_x86(cpuc->pmu)->pebs_metrics;
+	u64 left = this_cpu_read(x86_pebs.recorded.drained) & to_x86(cpuc->pmu)->pebs_metrics;
 
 	for (; left; left &= left - 1) {
 		int idx = __ffs64(left);
@@ -280,7 +280,7 @@ static void show_metrics(struct corepmu_cpu *cpuc, struct x86_pebs_scratch *s, u
  */
 void x86_pebs_counters_show(struct corepmu_cpu *cpuc, const struct x86_pebs_record *record)
 {
-	struct x86_pebs_recorded *c = this_cpu_ptr(&x86_pebs.counters);
+	struct x86_pebs_recorded *c = this_cpu_ptr(&x86_pebs.recorded);
 	struct x86_pebs_scratch *s = this_cpu_read(x86_pebs.scratch);
 	const u64 *value = record->counts + PEBS_NR_COUNTER_HEADER;
 	u64 left;
@@ -313,7 +313,7 @@ void x86_pebs_counters_show(struct corepmu_cpu *cpuc, const struct x86_pebs_reco
  */
 void x86_pebs_counters_end(struct corepmu_cpu *cpuc)
 {
-	struct x86_pebs_recorded *c = this_cpu_ptr(&x86_pebs.counters);
+	struct x86_pebs_recorded *c = this_cpu_ptr(&x86_pebs.recorded);
 	struct x86_pebs_scratch *s = this_cpu_read(x86_pebs.scratch);
 
 	for (; c->drained; c->drained &= c->drained - 1) {
@@ -340,5 +340,5 @@ void x86_pebs_counters_end(struct corepmu_cpu *cpuc)
  */
 bool x86_pebs_shows_record(void)
 {
-	return this_cpu_read(x86_pebs.counters.shown);
+	return this_cpu_read(x86_pebs.recorded.shown);
 }

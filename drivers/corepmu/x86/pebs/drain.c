@@ -33,7 +33,7 @@
  * (perf_sample_event_took()), as with the built-in driver. Longer periods would not reduce the
  * number of samples until the periods are too long for large PEBS.
  */
-#define LONG_WAY	4096
+#define LIMITER_EXEMPT_COUNTS	4096
 
 /*
  * Convert the record's time stamp to the sample clock. Return the time of the drain for a record
@@ -307,7 +307,7 @@ static void emit_records(struct corepmu_cpu *cpuc, const void *at, const void *e
 	}
 
 	/* Parse records that give no sample, too: they may have counts that a reload overwrote. */
-	while ((ended || p->counters.drained) && at < end &&
+	while ((ended || p->recorded.drained) && at < end &&
 	       x86_pebs_parse(format, at, end - at, record)) {
 		u64 left = record->counters & ended;
 
@@ -354,11 +354,11 @@ static noinline void drain_many(struct corepmu_cpu *cpuc, const struct x86_ds *d
 		p->now = local_clock();
 		p->now_tsc = rdtsc();
 	}
-	if (unlikely(p->counters.members))
+	if (unlikely(p->recorded.members))
 		x86_pebs_counters_begin(cpuc);
 	ended = account(cpuc, base, end);
 	emit_records(cpuc, base, end, ended, regs, interrupt);
-	if (unlikely(p->counters.drained))
+	if (unlikely(p->recorded.drained))
 		x86_pebs_counters_end(cpuc);
 }
 
@@ -406,13 +406,13 @@ static bool drain(struct corepmu_cpu *cpuc, struct pt_regs *regs, bool interrupt
 	if (x86_pebs_is_arch(cpuc))
 		x86_pebs_arch_fetch(ds);
 	if (ds->base < ds->index || p->hw_reload) {
-		if (p->hw_reload || p->counters.members ||
+		if (p->hw_reload || p->recorded.members ||
 		    !emit_single(cpuc, first_record(ds), end_of_records(ds), regs))
 			drain_many(cpuc, ds, regs, interrupt);
 		ds->index = ds->base;
 		if (x86_pebs_is_arch(cpuc))
 			x86_pebs_arch_rewind();
-		if (interrupt && p->hw_reload && p->max_pending >= LONG_WAY)
+		if (interrupt && p->hw_reload && p->max_pending >= LIMITER_EXEMPT_COUNTS)
 			corepmu_limiter_exclude_irq(cpuc);
 	}
 	barrier();
@@ -476,7 +476,7 @@ bool x86_pebs_update(struct corepmu_cpu *cpuc, const struct perf_event *event)
  */
 void x86_pebs_drain_recorded(struct corepmu_cpu *cpuc)
 {
-	if (this_cpu_read(x86_pebs.counters.members))
+	if (this_cpu_read(x86_pebs.recorded.members))
 		x86_pebs_drain(cpuc, cpuc->regs);
 }
 

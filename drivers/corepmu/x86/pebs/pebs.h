@@ -101,11 +101,11 @@ struct x86_pebs_scratch {
 /**
  * struct x86_pebs - PEBS state of one CPU
  * @busy: a drain is running on this CPU
- * @data: IA32_PEBS_DATA_CFG for the events that are on the CPU now
- * @programmed: value that is in IA32_PEBS_DATA_CFG
- * @size: size of a record with the groups of @data, in bytes
+ * @data_cfg: IA32_PEBS_DATA_CFG for the events that are on the CPU now
+ * @written_data_cfg: value that is in IA32_PEBS_DATA_CFG
+ * @size: size of a record with the groups of @data_cfg, in bytes
  * @latency: wanted load-latency threshold in cycles (MSR_PEBS_LD_LAT_THRESHOLD), or 0
- * @threshold: value that is in MSR_PEBS_LD_LAT_THRESHOLD, 0 if unknown
+ * @written_latency: value that is in MSR_PEBS_LD_LAT_THRESHOLD, 0 if unknown
  * @hw_reload: the CPU reloads counters in hardware with their next period, from @reload
  * @large: large PEBS: all counters reload in hardware, and the threshold is MAX_RECORDS records,
  *	or near the end of a buffer that holds fewer
@@ -126,18 +126,18 @@ struct x86_pebs_scratch {
  * @owned_by_kvm: KVM has owned the CPU since the last start of the PMU: no records were written
  * @index: IA32_PEBS_INDEX without its write position
  * @rewinds: number of times that IA32_PEBS_INDEX has been rewound to 0
- * @counters: counter values in the records
+ * @recorded: counter values in the records
  * @scratch: in use while @busy; NULL while there is no precise event
  *
  * Only its own CPU accesses the structure, with IRQs off; an NMI leaves it alone while @busy.
  */
 struct x86_pebs {
 	bool	busy;
-	u64	data;
-	u64	programmed;
+	u64	data_cfg;
+	u64	written_data_cfg;
 	size_t	size;
 	u64	latency;
-	u64	threshold;
+	u64	written_latency;
 	bool	hw_reload;
 	bool	large;
 	u64	now;
@@ -155,7 +155,7 @@ struct x86_pebs {
 	bool	owned_by_kvm;
 	u64	index;
 	unsigned int rewinds;
-	struct x86_pebs_recorded counters;
+	struct x86_pebs_recorded recorded;
 	struct x86_pebs_scratch *scratch;
 };
 

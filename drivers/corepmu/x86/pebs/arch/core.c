@@ -131,7 +131,7 @@ void x86_pebs_arch_start(struct corepmu_cpu *cpuc, const struct x86_ds *ds, u64 
 	u64 left, index;
 
 	/* A counter that has lost its event must not stay in records. */
-	for (left = cpuc->used | p->counters.allowed; left; left &= left - 1) {
+	for (left = cpuc->used | p->recorded.allowed; left; left &= left - 1) {
 		const struct perf_event *event;
 		int idx = __ffs64(left);
 		u64 cfg_c = 0;
@@ -143,13 +143,13 @@ void x86_pebs_arch_start(struct corepmu_cpu *cpuc, const struct x86_ds *ds, u64 
 		if (enable & BIT_ULL(idx))
 			cfg_c = CFG_C_EN |
 				x86_pebs_arch_groups(x86_pebs_data(event) |
-						     (p->data & PEBS_DATA_WHICH)) |
+						     (p->data_cfg & PEBS_DATA_WHICH)) |
 				(-p->reload[idx] & CFG_C_RELOAD);
-		if (p->counters.members & desc->pebs_recorded & BIT_ULL(idx))
+		if (p->recorded.members & desc->pebs_recorded & BIT_ULL(idx))
 			cfg_c |= PEBS_ARCH_ALLOW;
 		x86_set_cfg_c(idx, cfg_c);
 	}
-	p->counters.allowed = p->counters.members;
+	p->recorded.allowed = p->recorded.members;
 
 	index = INDEX_EN | FIELD_PREP(INDEX_THRESHOLD,
 				      (ds->threshold - ds->base) >> INDEX_UNIT_SHIFT);
