@@ -79,7 +79,7 @@ static __always_inline void enable_counters_nmi(struct corepmu_cpu *cpuc)
 	} while (unlikely(READ_ONCE(cpuc->active) != active));
 }
 
-static __always_inline void start(struct corepmu_cpu *cpuc)
+static __always_inline void start_counters(struct corepmu_cpu *cpuc)
 {
 	/* Event types, values and enables take effect before PMCR_EL0.E does. */
 	isb();
@@ -101,7 +101,7 @@ static noinline void enable_and_rewrite(struct corepmu_cpu *cpuc)
 	barrier();
 	if (unlikely(READ_ONCE(cpuc->active) != active))
 		enable_counters_nmi(cpuc);
-	start(cpuc);
+	start_counters(cpuc);
 }
 
 /* The call comes before a return: so the compiler makes a stack frame only for the call. */
@@ -112,7 +112,7 @@ static void pmuv3_enable(struct corepmu_cpu *cpuc)
 		return;
 	}
 	enable_counters(cpuc, cpuc->active);
-	start(cpuc);
+	start_counters(cpuc);
 }
 
 static void pmuv3_enable_nmi(struct corepmu_cpu *cpuc)
@@ -122,7 +122,7 @@ static void pmuv3_enable_nmi(struct corepmu_cpu *cpuc)
 		return;
 	}
 	enable_counters_nmi(cpuc);
-	start(cpuc);
+	start_counters(cpuc);
 }
 
 static void pmuv3_disable(struct corepmu_cpu *cpuc)

@@ -116,7 +116,7 @@ void corepmu_branch_check_gap(struct corepmu_cpu *cpuc)
 }
 
 /* Claim the hardware's records for the current task. */
-static void claim(struct corepmu_branches *branches)
+static void claim_records(struct corepmu_branches *branches)
 {
 	barrier();
 	branches->read = false;
@@ -141,7 +141,7 @@ void corepmu_branch_clear(struct corepmu_cpu *cpuc)
 	branches->version++;
 	barrier();
 	cpuc->pmu->branch_backend->clear(cpuc);
-	claim(branches);
+	claim_records(branches);
 }
 
 /**
@@ -157,7 +157,7 @@ void corepmu_branch_restart(struct corepmu_cpu *cpuc)
 	branches->task = NULL;
 	barrier();
 	cpuc->pmu->branch_backend->restart(cpuc);
-	claim(branches);
+	claim_records(branches);
 }
 
 /* LBR call stacks */
@@ -352,5 +352,5 @@ void corepmu_branch_sched_in(struct corepmu_cpu *cpuc)
 	}
 	/* From here on the task makes calls that the saved call stack lacks. */
 	stack->saved = false;
-	claim(branches);
+	claim_records(branches);
 }

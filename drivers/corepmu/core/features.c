@@ -64,14 +64,14 @@ DEFINE_STATIC_CALL_NULL(corepmu_feature_del_4, corepmu_feature_event);
 static const struct corepmu_feature_ops none;
 
 static __corepmu_init const struct corepmu_feature_ops *
-feature(const struct corepmu_backend *backend, unsigned int nr)
+feature_ops(const struct corepmu_backend *backend, unsigned int nr)
 {
 	return backend->features[nr] ?: &none;
 }
 
-static __corepmu_init void *fits(const struct corepmu_backend *backend, unsigned int nr)
+static __corepmu_init void *fits_or_zero(const struct corepmu_backend *backend, unsigned int nr)
 {
-	return (void *)feature(backend, nr)->fits ?: (void *)__static_call_return0;
+	return (void *)feature_ops(backend, nr)->fits ?: (void *)__static_call_return0;
 }
 
 /**
@@ -83,30 +83,30 @@ static __corepmu_init void *fits(const struct corepmu_backend *backend, unsigned
  */
 void __corepmu_init corepmu_features_use(const struct corepmu_backend *backend)
 {
-	static_call_update(corepmu_feature_interrupt_0, feature(backend, 0)->interrupt);
-	static_call_update(corepmu_feature_sample_0, feature(backend, 0)->sample);
-	static_call_update(corepmu_feature_sample_end_0, feature(backend, 0)->sample_end);
-	static_call_update(corepmu_feature_stop_0, feature(backend, 0)->stop);
-	static_call_update(corepmu_feature_stop_1, feature(backend, 1)->stop);
-	static_call_update(corepmu_feature_sched_task_0, feature(backend, 0)->sched_task);
-	static_call_update(corepmu_feature_sched_task_1, feature(backend, 1)->sched_task);
-	static_call_update(corepmu_feature_start_0, feature(backend, 0)->start);
-	static_call_update(corepmu_feature_start_1, feature(backend, 1)->start);
-	static_call_update(corepmu_feature_start_2, feature(backend, 2)->start);
-	static_call_update(corepmu_feature_fits_0, fits(backend, 0));
-	static_call_update(corepmu_feature_fits_1, fits(backend, 1));
-	static_call_update(corepmu_feature_fits_2, fits(backend, 2));
-	static_call_update(corepmu_feature_fits_3, fits(backend, 3));
-	static_call_update(corepmu_feature_add_0, feature(backend, 0)->add);
-	static_call_update(corepmu_feature_add_1, feature(backend, 1)->add);
-	static_call_update(corepmu_feature_add_2, feature(backend, 2)->add);
-	static_call_update(corepmu_feature_add_3, feature(backend, 3)->add);
-	static_call_update(corepmu_feature_add_4, feature(backend, 4)->add);
-	static_call_update(corepmu_feature_del_0, feature(backend, 0)->del);
-	static_call_update(corepmu_feature_del_1, feature(backend, 1)->del);
-	static_call_update(corepmu_feature_del_2, feature(backend, 2)->del);
-	static_call_update(corepmu_feature_del_3, feature(backend, 3)->del);
-	static_call_update(corepmu_feature_del_4, feature(backend, 4)->del);
+	static_call_update(corepmu_feature_interrupt_0, feature_ops(backend, 0)->interrupt);
+	static_call_update(corepmu_feature_sample_0, feature_ops(backend, 0)->sample);
+	static_call_update(corepmu_feature_sample_end_0, feature_ops(backend, 0)->sample_end);
+	static_call_update(corepmu_feature_stop_0, feature_ops(backend, 0)->stop);
+	static_call_update(corepmu_feature_stop_1, feature_ops(backend, 1)->stop);
+	static_call_update(corepmu_feature_sched_task_0, feature_ops(backend, 0)->sched_task);
+	static_call_update(corepmu_feature_sched_task_1, feature_ops(backend, 1)->sched_task);
+	static_call_update(corepmu_feature_start_0, feature_ops(backend, 0)->start);
+	static_call_update(corepmu_feature_start_1, feature_ops(backend, 1)->start);
+	static_call_update(corepmu_feature_start_2, feature_ops(backend, 2)->start);
+	static_call_update(corepmu_feature_fits_0, fits_or_zero(backend, 0));
+	static_call_update(corepmu_feature_fits_1, fits_or_zero(backend, 1));
+	static_call_update(corepmu_feature_fits_2, fits_or_zero(backend, 2));
+	static_call_update(corepmu_feature_fits_3, fits_or_zero(backend, 3));
+	static_call_update(corepmu_feature_add_0, feature_ops(backend, 0)->add);
+	static_call_update(corepmu_feature_add_1, feature_ops(backend, 1)->add);
+	static_call_update(corepmu_feature_add_2, feature_ops(backend, 2)->add);
+	static_call_update(corepmu_feature_add_3, feature_ops(backend, 3)->add);
+	static_call_update(corepmu_feature_add_4, feature_ops(backend, 4)->add);
+	static_call_update(corepmu_feature_del_0, feature_ops(backend, 0)->del);
+	static_call_update(corepmu_feature_del_1, feature_ops(backend, 1)->del);
+	static_call_update(corepmu_feature_del_2, feature_ops(backend, 2)->del);
+	static_call_update(corepmu_feature_del_3, feature_ops(backend, 3)->del);
+	static_call_update(corepmu_feature_del_4, feature_ops(backend, 4)->del);
 }
 
 /**

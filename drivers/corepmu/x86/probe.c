@@ -27,7 +27,7 @@
 /* Errno of the last CPU that could not be described */
 static int describe_error;
 
-static int __corepmu_init describe(struct x86_desc *desc)
+static int __corepmu_init describe_vendor(struct x86_desc *desc)
 {
 	if (!boot_cpu_has(X86_FEATURE_APIC)) {
 		pr_err("no local APIC: without it overflow interrupts would be lost; boot without nolapic\n");
@@ -60,7 +60,7 @@ static int __corepmu_init describe(struct x86_desc *desc)
 
 static void __corepmu_init describe_cpu(void *data)
 {
-	describe_error = describe(data);
+	describe_error = describe_vendor(data);
 }
 
 /* CPU types */

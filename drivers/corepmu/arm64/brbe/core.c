@@ -45,7 +45,7 @@
 #define BRANCH_EXCEPTION_RETURNS	(COREPMU_BRANCH_SYSRET | COREPMU_BRANCH_ERET)
 
 /* Exceptions have a kernel address, so record them only if an event may have kernel branches. */
-static u64 brbcr(u64 wanted)
+static u64 make_brbcr(u64 wanted)
 {
 	u64 cr = BRBCR_FZP | FIELD_PREP(BRBCR_TS, BRBCR_TS_VIRTUAL);
 
@@ -61,7 +61,7 @@ static u64 brbcr(u64 wanted)
 	return cr;
 }
 
-static u64 brbfcr(u64 wanted)
+static u64 make_brbfcr(u64 wanted)
 {
 	u64 fcr = 0;
 
@@ -91,7 +91,7 @@ static void write_brbcr(u64 cr)
 static void brbe_start(struct corepmu_cpu *cpuc)
 {
 	struct corepmu_branches *branches = cpuc->branches;
-	u64 cr = brbcr(branches->wanted);
+	u64 cr = make_brbcr(branches->wanted);
 
 	if (branches->cached_reg != cr) {
 		write_brbcr(cr);
@@ -99,7 +99,7 @@ static void brbe_start(struct corepmu_cpu *cpuc)
 		isb();
 		branches->cached_reg = cr;
 	}
-	brbe_write_fcr(brbfcr(branches->wanted));
+	brbe_write_fcr(make_brbfcr(branches->wanted));
 }
 
 /*

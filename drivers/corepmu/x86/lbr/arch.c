@@ -32,7 +32,7 @@
 /* CPUID.1CH:ECX of this machine: fields that the records have */
 static u32 arch_features;
 
-static u64 lbr_ctl(u64 wanted)
+static u64 make_lbr_ctl(u64 wanted)
 {
 	u64 ctl = ARCH_LBR_CTL_LBREN;
 
@@ -63,7 +63,7 @@ static void arch_start(struct corepmu_cpu *cpuc)
 				      (debugctl & ~DEBUGCTL_FREEZE_LBR) | freeze);
 		branches->cached_reg = freeze;
 	}
-	x86_write_msr(MSR_ARCH_LBR_CTL, x86_lbr_control(branches, lbr_ctl));
+	x86_write_msr(MSR_ARCH_LBR_CTL, x86_lbr_control(branches, make_lbr_ctl));
 }
 
 /**

@@ -312,7 +312,7 @@ u32 x86_branch_type(const u8 *code, unsigned int len, bool is_64bit, bool fused,
  * branch. A record is an interrupt if it leads from user space to the kernel without a system call
  * or software interrupt, or if it leads to the kernel and its source is no branch.
  */
-static u32 decode(struct perf_branch_entry *entry, bool fused)
+static u32 decode_branch(struct perf_branch_entry *entry, bool fused)
 {
 	bool from_kernel = corepmu_branch_is_kernel(entry->from);
 	bool to_kernel = corepmu_branch_is_kernel(entry->to);
@@ -346,7 +346,7 @@ static u32 decode(struct perf_branch_entry *entry, bool fused)
  */
 u32 x86_branch_decode(struct perf_branch_entry *entry)
 {
-	return decode(entry, false);
+	return decode_branch(entry, false);
 }
 
 /**
@@ -359,5 +359,5 @@ u32 x86_branch_decode(struct perf_branch_entry *entry)
  */
 u32 x86_branch_decode_fused(struct perf_branch_entry *entry)
 {
-	return decode(entry, true);
+	return decode_branch(entry, true);
 }

@@ -219,7 +219,7 @@ void x86_pebs_counters_begin(struct corepmu_cpu *cpuc)
 }
 
 /* Advance @idx from its last known value to @value, which the record has. */
-static void advance(struct corepmu_cpu *cpuc, struct x86_pebs_scratch *s, int idx, u64 value)
+static void advance_count(struct corepmu_cpu *cpuc, struct x86_pebs_scratch *s, int idx, u64 value)
 {
 	u64 mask = corepmu_hw_value_mask(&cpuc->events[idx]->hw);
 	s64 delta = corepmu_extend_sign(value - s->value[idx], mask);
@@ -296,7 +296,7 @@ void x86_pebs_counters_show(struct corepmu_cpu *cpuc, const struct x86_pebs_reco
 
 		if (!(c->drained & BIT_ULL(idx)) || !cpuc->events[idx])
 			continue;
-		advance(cpuc, s, idx, *value);
+		advance_count(cpuc, s, idx, *value);
 		show_count(cpuc->events[idx], s, idx);
 		if (record->counters & BIT_ULL(idx))
 			follow_reload(s, idx, seen);

@@ -143,7 +143,7 @@ static __always_inline u64 account_reset(struct corepmu_cpu *cpuc, struct perf_e
  * Update the events of all records, before perf core gets any sample. The PMU is stopped. Return
  * the counters with an ended period, a bit each.
  */
-static u64 account(struct corepmu_cpu *cpuc, const void *at, const void *end)
+static u64 update_events(struct corepmu_cpu *cpuc, const void *at, const void *end)
 {
 	struct x86_pebs *p = this_cpu_ptr(&x86_pebs);
 	u64 mine = x86_precise_counters(cpuc), overflowed, ended = 0, left;
@@ -171,8 +171,8 @@ static u64 account(struct corepmu_cpu *cpuc, const void *at, const void *end)
 	return ended;
 }
 
-static void emit(struct corepmu_cpu *cpuc, struct perf_event *event,
-		 struct x86_pebs_sample *sample, bool more)
+static void emit_precise(struct corepmu_cpu *cpuc, struct perf_event *event,
+			 struct x86_pebs_sample *sample, bool more)
 {
 	corepmu_precise_emit_any(cpuc, event, &sample->data, &sample->shown.regs,
 				 sample->has_branches ? &sample->branches : NULL, more);
@@ -207,7 +207,7 @@ static int emit_in_batch(struct corepmu_cpu *cpuc, struct perf_event *event,
 						      &sample->shown.regs,
 						      sample_level(sample), left);
 		if (!begun)
-			emit(cpuc, event, sample, left);
+			emit_precise(cpuc, event, sample, left);
 		room = begun > 0 ? begun : ONE_BY_ONE;
 	}
 	if (room > 0 && !--room)
@@ -218,9 +218,9 @@ static int emit_in_batch(struct corepmu_cpu *cpuc, struct perf_event *event,
 
 /*
  * Emit the records of the only counter that has any, in batches, except the last record of an
- * interrupt. Room in the ring buffer is reserved for the records that account() has counted. All
- * of them are written: the records do not change, and nothing runs in between that could remove the
- * event.
+ * interrupt. Room in the ring buffer is reserved for the records that update_events() has counted.
+ * All of them are written: the records do not change, and nothing runs in between that could remove
+ * the event.
  */
 static noinline void emit_batches(struct corepmu_cpu *cpuc, const void *at, const void *end,
 				  int idx, struct pt_regs *regs, bool interrupt)
@@ -290,8 +290,8 @@ static bool emit_single(struct corepmu_cpu *cpuc, const void *at, const void *en
 }
 
 /*
- * Emit a sample for each record. The PMU is stopped. @ended: return value of account(); @interrupt:
- * the drain was caused by an overflow interrupt.
+ * Emit a sample for each record. The PMU is stopped. @ended: return value of update_events();
+ * @interrupt: the drain was caused by an overflow interrupt.
  */
 static void emit_records(struct corepmu_cpu *cpuc, const void *at, const void *end, u64 ended,
 			 struct pt_regs *regs, bool interrupt)
@@ -326,7 +326,7 @@ static void emit_records(struct corepmu_cpu *cpuc, const void *at, const void *e
 				continue;
 			sample->time = sample_time(event, record);
 			x86_pebs_fill(cpuc, event, p->period[idx], record, regs, sample);
-			emit(cpuc, event, sample, more);
+			emit_precise(cpuc, event, sample, more);
 		}
 		at += record->size;
 	}
@@ -356,7 +356,7 @@ static noinline void drain_many(struct corepmu_cpu *cpuc, const struct x86_ds *d
 	}
 	if (unlikely(p->recorded.members))
 		x86_pebs_counters_begin(cpuc);
-	ended = account(cpuc, base, end);
+	ended = update_events(cpuc, base, end);
 	emit_records(cpuc, base, end, ended, regs, interrupt);
 	if (unlikely(p->recorded.drained))
 		x86_pebs_counters_end(cpuc);
@@ -379,7 +379,7 @@ static noinline void postpone_stopped(struct corepmu_cpu *cpuc)
 	}
 }
 
-static bool drain(struct corepmu_cpu *cpuc, struct pt_regs *regs, bool interrupt)
+static bool drain_buffer(struct corepmu_cpu *cpuc, struct pt_regs *regs, bool interrupt)
 {
 	struct x86_pebs *p = this_cpu_ptr(&x86_pebs);
 	struct x86_ds *ds = x86_ds_this();
@@ -442,7 +442,7 @@ bool x86_pebs_drain(struct corepmu_cpu *cpuc, struct pt_regs *regs)
 	/* Kernel registers with sp 0, for callers without registers. Nothing writes no_regs. */
 	static struct pt_regs no_regs;
 
-	return drain(cpuc, regs ?: &no_regs, false);
+	return drain_buffer(cpuc, regs ?: &no_regs, false);
 }
 
 /**
@@ -494,7 +494,7 @@ u64 x86_pebs_overflow(struct corepmu_cpu *cpuc, u64 overflowed)
 	u64 ds_bit = to_x86(cpuc->pmu)->ds_bit;
 
 	if (overflowed & ds_bit)
-		drain(cpuc, cpuc->regs, true);
+		drain_buffer(cpuc, cpuc->regs, true);
 	overflowed &= ~ds_bit;
 
 	return overflowed ? overflowed & ~x86_precise_counters(cpuc) : 0;
