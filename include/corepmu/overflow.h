@@ -18,8 +18,6 @@
 #include <corepmu/limiter.h>
 #include <corepmu/pmu.h>
 
-struct perf_sample_data;
-
 /**
  * corepmu_overflow_begin() - stop the PMU at the start of an overflow interrupt
  * @cpuc: this CPU's state

@@ -17,7 +17,6 @@
 #include <corepmu/pmu.h>
 
 struct corepmu_branch_list;
-struct corepmu_feature_ops;
 
 /**
  * struct corepmu_precise_backend - functions for the hardware of precise samples

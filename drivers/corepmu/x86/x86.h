@@ -12,8 +12,6 @@
 
 #include <corepmu/pmu.h>
 
-struct device;
-struct device_attribute;
 struct intel_uarch;
 
 /* perf_event_attr.config of a PERF_TYPE_HW_CACHE event */

@@ -14,8 +14,6 @@ struct corepmu;
 struct corepmu_cpu;
 struct corepmu_extra_reg;
 struct corepmu_feature_ops;
-struct hw_perf_event;
-struct perf_event;
 struct perf_event_attr;
 struct x86_desc;
 

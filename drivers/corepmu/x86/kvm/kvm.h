@@ -11,7 +11,6 @@
 #include "../msr.h"
 #include "../x86.h"
 
-struct corepmu_cpu;
 struct perf_event_attr;
 
 /* svm.c: bits that are cleared in all event selection registers of this CPU for now */

@@ -19,8 +19,6 @@
 #include "record.h"
 #include "../x86.h"
 
-struct x86_desc;
-
 /* Bits of hw_perf_event.flags: the data source in the event's records is that of a load. */
 #define EVENT_LOAD	BIT(COREPMU_EVENT_BACKEND)
 /* The data source in the event's records is that of a store. */

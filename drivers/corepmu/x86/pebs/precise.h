@@ -11,7 +11,6 @@
 #include <corepmu/hw.h>
 
 struct corepmu_cpu;
-struct perf_event;
 struct perf_event_attr;
 struct x86_desc;
 
