@@ -65,44 +65,47 @@
 				instructions;				\
 				break;)
 
-static inline u64 pmuv3_read_pmcr(void)
-{
-	return read_sysreg(pmcr_el0);
+/* Define pmuv3_read_NAME(). */
+#define PMUV3_READ(name, access)				\
+static inline u64 pmuv3_read_##name(void)			\
+{								\
+	return access;						\
 }
 
-static inline void pmuv3_write_pmcr(u64 value)
-{
-	write_sysreg(value, pmcr_el0);
+/* Define pmuv3_write_NAME(value). */
+#define PMUV3_WRITE(name, access)				\
+static inline void pmuv3_write_##name(u64 value)		\
+{								\
+	access;							\
 }
 
-static inline u64 pmuv3_read_pmccntr(void)
-{
-	return read_sysreg(pmccntr_el0);
-}
+PMUV3_READ(pmcr, read_sysreg(pmcr_el0))
+PMUV3_WRITE(pmcr, write_sysreg(value, pmcr_el0))
+PMUV3_READ(pmccntr, read_sysreg(pmccntr_el0))
+PMUV3_WRITE(pmccntr, write_sysreg(value, pmccntr_el0))
+PMUV3_WRITE(pmccfiltr, write_sysreg(value, pmccfiltr_el0))
+PMUV3_READ(pmicntr, read_sysreg_s(PMUV3_PMICNTR_EL0))
+PMUV3_WRITE(pmicntr, write_sysreg_s(value, PMUV3_PMICNTR_EL0))
+PMUV3_WRITE(pmicfiltr, write_sysreg_s(value, PMUV3_PMICFILTR_EL0))
+PMUV3_WRITE(pmcntenset, write_sysreg(value, pmcntenset_el0))
+PMUV3_WRITE(pmcntenclr, write_sysreg(value, pmcntenclr_el0))
+PMUV3_READ(pmintenset, read_sysreg(pmintenset_el1))
+PMUV3_WRITE(pmintenset, write_sysreg(value, pmintenset_el1))
+PMUV3_WRITE(pmintenclr, write_sysreg(value, pmintenclr_el1))
+PMUV3_READ(pmovsclr, read_sysreg(pmovsclr_el0))
+PMUV3_WRITE(pmovsclr, write_sysreg(value, pmovsclr_el0))
+PMUV3_WRITE(pmuserenr, write_sysreg(value, pmuserenr_el0))
+PMUV3_WRITE(pmuacr, write_sysreg_s(value, PMUV3_PMUACR_EL1))
+PMUV3_READ(pmceid0, read_sysreg(pmceid0_el0))
+PMUV3_READ(pmceid1, read_sysreg(pmceid1_el0))
+PMUV3_READ(pmmir, read_sysreg_s(PMUV3_PMMIR_EL1))
+PMUV3_READ(mpidr, read_sysreg(mpidr_el1))
+PMUV3_READ(dfr0, read_sysreg(id_aa64dfr0_el1))
+PMUV3_READ(dfr1, read_sysreg_s(PMUV3_ID_AA64DFR1_EL1))
 
-static inline void pmuv3_write_pmccntr(u64 value)
+static inline u32 pmuv3_read_midr(void)
 {
-	write_sysreg(value, pmccntr_el0);
-}
-
-static inline void pmuv3_write_pmccfiltr(u64 value)
-{
-	write_sysreg(value, pmccfiltr_el0);
-}
-
-static inline u64 pmuv3_read_pmicntr(void)
-{
-	return read_sysreg_s(PMUV3_PMICNTR_EL0);
-}
-
-static inline void pmuv3_write_pmicntr(u64 value)
-{
-	write_sysreg_s(value, PMUV3_PMICNTR_EL0);
-}
-
-static inline void pmuv3_write_pmicfiltr(u64 value)
-{
-	write_sysreg_s(value, PMUV3_PMICFILTR_EL0);
+	return read_sysreg(midr_el1);
 }
 
 static __always_inline u64 pmuv3_read_counter(int n)
@@ -161,86 +164,6 @@ static __always_inline void pmuv3_write_both(int n, u64 config, u64 value)
 			     write_cycles(config & ~PMEVTYPER_EVTCOUNT, value),
 			     write_instructions(config & ~PMEVTYPER_EVTCOUNT, value));
 #undef WRITE_BOTH
-}
-
-static inline void pmuv3_write_pmcntenset(u64 counters)
-{
-	write_sysreg(counters, pmcntenset_el0);
-}
-
-static inline void pmuv3_write_pmcntenclr(u64 counters)
-{
-	write_sysreg(counters, pmcntenclr_el0);
-}
-
-static inline u64 pmuv3_read_pmintenset(void)
-{
-	return read_sysreg(pmintenset_el1);
-}
-
-static inline void pmuv3_write_pmintenset(u64 counters)
-{
-	write_sysreg(counters, pmintenset_el1);
-}
-
-static inline void pmuv3_write_pmintenclr(u64 counters)
-{
-	write_sysreg(counters, pmintenclr_el1);
-}
-
-static inline u64 pmuv3_read_pmovsclr(void)
-{
-	return read_sysreg(pmovsclr_el0);
-}
-
-static inline void pmuv3_write_pmovsclr(u64 counters)
-{
-	write_sysreg(counters, pmovsclr_el0);
-}
-
-static inline void pmuv3_write_pmuserenr(u64 value)
-{
-	write_sysreg(value, pmuserenr_el0);
-}
-
-static inline void pmuv3_write_pmuacr(u64 counters)
-{
-	write_sysreg_s(counters, PMUV3_PMUACR_EL1);
-}
-
-static inline u64 pmuv3_read_pmceid0(void)
-{
-	return read_sysreg(pmceid0_el0);
-}
-
-static inline u64 pmuv3_read_pmceid1(void)
-{
-	return read_sysreg(pmceid1_el0);
-}
-
-static inline u64 pmuv3_read_pmmir(void)
-{
-	return read_sysreg_s(PMUV3_PMMIR_EL1);
-}
-
-static inline u32 pmuv3_read_midr(void)
-{
-	return read_sysreg(midr_el1);
-}
-
-static inline u64 pmuv3_read_mpidr(void)
-{
-	return read_sysreg(mpidr_el1);
-}
-
-static inline u64 pmuv3_read_dfr0(void)
-{
-	return read_sysreg(id_aa64dfr0_el1);
-}
-
-static inline u64 pmuv3_read_dfr1(void)
-{
-	return read_sysreg_s(PMUV3_ID_AA64DFR1_EL1);
 }
 
 #endif /* _COREPMU_ARM64_ACCESS_H */

@@ -132,37 +132,22 @@ static inline void brbe_invalidate_all(void)
 			PMUV3_SWITCH(n, access);			\
 	} while (0)
 
-static inline u64 brbe_read_inf(unsigned int n)
-{
-	u64 value = 0;
-
-#define READ_RECORD(n)	(value = read_sysreg_s(BRBE_BRBINF(n)))
-	BRBE_SWITCH(n, READ_RECORD);
-#undef READ_RECORD
-
-	return value;
+/* Define brbe_read_NAME(n): read a register of record @n. */
+#define BRBE_READ(name, access)						\
+static inline u64 brbe_read_##name(unsigned int n)			\
+{									\
+	u64 value = 0;							\
+									\
+	BRBE_SWITCH(n, access);						\
+									\
+	return value;							\
 }
 
-static inline u64 brbe_read_src(unsigned int n)
-{
-	u64 value = 0;
-
-#define READ_RECORD(n)	(value = read_sysreg_s(BRBE_BRBSRC(n)))
-	BRBE_SWITCH(n, READ_RECORD);
-#undef READ_RECORD
-
-	return value;
-}
-
-static inline u64 brbe_read_tgt(unsigned int n)
-{
-	u64 value = 0;
-
-#define READ_RECORD(n)	(value = read_sysreg_s(BRBE_BRBTGT(n)))
-	BRBE_SWITCH(n, READ_RECORD);
-#undef READ_RECORD
-
-	return value;
-}
+#define READ_BRBINF(n)	(value = read_sysreg_s(BRBE_BRBINF(n)))
+#define READ_BRBSRC(n)	(value = read_sysreg_s(BRBE_BRBSRC(n)))
+#define READ_BRBTGT(n)	(value = read_sysreg_s(BRBE_BRBTGT(n)))
+BRBE_READ(inf, READ_BRBINF)
+BRBE_READ(src, READ_BRBSRC)
+BRBE_READ(tgt, READ_BRBTGT)
 
 #endif /* _COREPMU_ARM64_BRBE_H */
