@@ -180,7 +180,7 @@ static inline void corepmu_counter_first_period(struct hw_perf_event *hwc, u64 p
 }
 
 /**
- * corepmu_counter_period_left() - begin the next period if the current one has ended
+ * corepmu_counter_advance_period() - begin the next period if the current one has ended
  * @event: an event whose count is up to date
  * @ended: filled in: length of the ended period, for its sample; 0 if the period has not ended
  *
@@ -188,7 +188,7 @@ static inline void corepmu_counter_first_period(struct hw_perf_event *hwc, u64 p
  *
  * Return: number of counts until the current period ends
  */
-static __always_inline s64 corepmu_counter_period_left(struct perf_event *event, u64 *ended)
+static __always_inline s64 corepmu_counter_advance_period(struct perf_event *event, u64 *ended)
 {
 	struct hw_perf_event *hwc = &event->hw;
 	s64 left = local64_read(&hwc->period_left);
@@ -223,7 +223,7 @@ static __always_inline u64 corepmu_counter_end_period(struct perf_event *event)
 {
 	u64 ended;
 
-	corepmu_counter_period_left(event, &ended);
+	corepmu_counter_advance_period(event, &ended);
 	return ended;
 }
 
@@ -244,7 +244,7 @@ corepmu_counter_next_period(struct corepmu_cpu *cpuc, struct perf_event *event)
 
 	if (unlikely(corepmu_hw_min_period(&event->hw) > cpuc->pmu->min_left))
 		corepmu_counter_limit(cpuc, event);
-	corepmu_counter_load(cpuc, event, corepmu_counter_period_left(event, &ended));
+	corepmu_counter_load(cpuc, event, corepmu_counter_advance_period(event, &ended));
 	return ended;
 }
 

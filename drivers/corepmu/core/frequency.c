@@ -320,7 +320,7 @@ s64 corepmu_freq_find(struct perf_event *event)
 	period = known_period(event, running);
 	if (had_sample(event)) {
 		if (!period)
-			return corepmu_counter_period_left(event, &ended);
+			return corepmu_counter_advance_period(event, &ended);
 		if (running > max_t(u64, YOUNG_NS, interval_ns(event)))
 			corepmu_hw_set_freq(hwc, freq_of(event));
 		return change_period(hwc, period);

@@ -180,7 +180,7 @@ static __always_inline s64 left_to_count(struct perf_event *event)
 	if (is_sampling_event(event) && unlikely(corepmu_hw_is_young(&event->hw)))
 		return corepmu_freq_find(event);
 
-	left = corepmu_counter_period_left(event, &ended);
+	left = corepmu_counter_advance_period(event, &ended);
 	if (unlikely(ended) && corepmu_hw_freq(&event->hw))
 		left = corepmu_freq_restart(event);
 
