@@ -78,7 +78,7 @@ struct pt_regs;
  * @read: return the value of counter hw.idx; bits above its value mask are undefined. IRQs off
  * @enable: make the hardware count on exactly the counters in corepmu_cpu.active. IRQs off
  * @disable: stop all counters and keep their values. IRQs off
- * @place: write the event selection of counter hw.idx, which is not counting, and set its value.
+ * @program: write the event selection of counter hw.idx, which is not counting, and set its value.
  *	IRQs off
  * @update: corepmu_count_event() with @read. From the overflow interrupt, or where the overflow
  *	interrupt does not update the event. IRQs off, or NMI
@@ -87,8 +87,8 @@ struct pt_regs;
  * @write: set the value of counter hw.idx. The PMU as a whole is stopped, or the counter is not
  *	enabled. IRQs off
  *
- * @enable, @disable, @place, @update, @update_nmi_safe and @write are hot paths, called
- * through static calls.
+ * @enable, @disable, @program, @update, @update_nmi_safe and @write are hot paths, called through
+ * static calls.
  */
 struct corepmu_backend {
 	const char *name;
@@ -125,7 +125,7 @@ struct corepmu_backend {
 
 	void (*enable)(struct corepmu_cpu *cpuc);
 	void (*disable)(struct corepmu_cpu *cpuc);
-	void (*place)(struct corepmu_cpu *cpuc, struct hw_perf_event *hwc, u64 value);
+	void (*program)(struct corepmu_cpu *cpuc, struct hw_perf_event *hwc, u64 value);
 	void (*update)(struct corepmu_cpu *cpuc, struct perf_event *event);
 	void (*update_nmi_safe)(struct corepmu_cpu *cpuc, struct perf_event *event);
 	void (*write)(struct corepmu_cpu *cpuc, struct hw_perf_event *hwc, u64 value);

@@ -165,7 +165,7 @@ void corepmu_backend_write(struct corepmu_cpu *cpuc, struct hw_perf_event *hwc, 
 /* core/pmu.c: the hot paths of the backend in use */
 DECLARE_STATIC_CALL(corepmu_enable_counters, corepmu_backend_cpu);
 DECLARE_STATIC_CALL(corepmu_disable_counters, corepmu_backend_cpu);
-DECLARE_STATIC_CALL(corepmu_place_event, corepmu_backend_write);
+DECLARE_STATIC_CALL(corepmu_program_counter, corepmu_backend_write);
 DECLARE_STATIC_CALL(corepmu_counter_update, corepmu_backend_event);
 DECLARE_STATIC_CALL(corepmu_counter_update_nmi_safe, corepmu_backend_event);
 DECLARE_STATIC_CALL(corepmu_write_counter, corepmu_backend_write);
@@ -222,7 +222,7 @@ void corepmu_resume_cpu(struct corepmu_cpu *cpuc, bool running);
 void corepmu_event_start(struct perf_event *event, int flags);
 void corepmu_event_stop(struct perf_event *event, int flags);
 void corepmu_counter_prepare(struct corepmu_cpu *cpuc, struct perf_event *event);
-void corepmu_counter_place(struct corepmu_cpu *cpuc, struct perf_event *event);
+void corepmu_counter_program(struct corepmu_cpu *cpuc, struct perf_event *event);
 
 /* core/event.c */
 int corepmu_event_init(struct perf_event *event);

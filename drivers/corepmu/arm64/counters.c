@@ -274,7 +274,7 @@ static __always_inline bool is_rare(const struct hw_perf_event *hwc)
 }
 
 /* Place an event for which is_rare() is true. */
-static noinline void place_rare(struct corepmu_cpu *cpuc, struct hw_perf_event *hwc, u64 value)
+static noinline void program_rare(struct corepmu_cpu *cpuc, struct hw_perf_event *hwc, u64 value)
 {
 	int idx = hwc->idx;
 
@@ -295,12 +295,12 @@ static noinline void place_rare(struct corepmu_cpu *cpuc, struct hw_perf_event *
  * Most events need two register writes. The function has a single call, so that the compiler makes
  * a stack frame only for that call.
  */
-static void pmuv3_place(struct corepmu_cpu *cpuc, struct hw_perf_event *hwc, u64 value)
+static void pmuv3_program(struct corepmu_cpu *cpuc, struct hw_perf_event *hwc, u64 value)
 {
 	int idx = corepmu_valid_counter(hwc->idx);
 
 	if (unlikely(is_rare(hwc))) {
-		place_rare(cpuc, hwc, value);
+		program_rare(cpuc, hwc, value);
 	} else if (is_trusted(cpuc, idx) && *corepmu_selected(cpuc, idx) == hwc->config_base) {
 		pmuv3_write_counter(idx, value);
 	} else {
@@ -392,7 +392,7 @@ static u64 pmuv3_self_test_config(struct corepmu *pmu, int idx)
 	.rdpmc_switch		= pmuv3_rdpmc_switch,		\
 	.rdpmc_gone		= pmuv3_rdpmc_gone,		\
 	.disable		= pmuv3_disable,		\
-	.place			= pmuv3_place,			\
+	.program		= pmuv3_program,		\
 	.read			= pmuv3_read,			\
 	.write			= pmuv3_write
 

@@ -60,8 +60,8 @@ static void restore_lost_registers(struct corepmu_cpu *cpuc)
 			continue;
 
 		hwc = &event->hw;
-		static_call(corepmu_place_event)(cpuc, hwc, local64_read(&hwc->prev_count) &
-						 corepmu_hw_value_mask(hwc));
+		static_call(corepmu_program_counter)(cpuc, hwc, local64_read(&hwc->prev_count) &
+						     corepmu_hw_value_mask(hwc));
 	}
 	corepmu_resume_cpu(cpuc, running);
 }

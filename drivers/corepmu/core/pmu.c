@@ -29,7 +29,7 @@
 
 DEFINE_STATIC_CALL_NULL(corepmu_enable_counters, corepmu_backend_cpu);
 DEFINE_STATIC_CALL_NULL(corepmu_disable_counters, corepmu_backend_cpu);
-DEFINE_STATIC_CALL_NULL(corepmu_place_event, corepmu_backend_write);
+DEFINE_STATIC_CALL_NULL(corepmu_program_counter, corepmu_backend_write);
 DEFINE_STATIC_CALL_NULL(corepmu_counter_update, corepmu_backend_event);
 DEFINE_STATIC_CALL_NULL(corepmu_counter_update_nmi_safe, corepmu_backend_event);
 DEFINE_STATIC_CALL_NULL(corepmu_write_counter, corepmu_backend_write);
@@ -44,7 +44,7 @@ void __corepmu_init corepmu_use_backend(const struct corepmu_backend *backend)
 {
 	static_call_update(corepmu_enable_counters, backend->enable);
 	static_call_update(corepmu_disable_counters, backend->disable);
-	static_call_update(corepmu_place_event, backend->place);
+	static_call_update(corepmu_program_counter, backend->program);
 	static_call_update(corepmu_counter_update, backend->update);
 	static_call_update(corepmu_counter_update_nmi_safe, backend->update_nmi_safe);
 	static_call_update(corepmu_write_counter, backend->write);
@@ -68,7 +68,7 @@ void corepmu_use_none(void)
 {
 	static_call_update(corepmu_enable_counters, enable_none);
 	static_call_update(corepmu_disable_counters, enable_none);
-	static_call_update(corepmu_place_event, write_none);
+	static_call_update(corepmu_program_counter, write_none);
 	static_call_update(corepmu_write_counter, write_none);
 	corepmu_features_off();
 }
@@ -206,15 +206,15 @@ void corepmu_counter_prepare(struct corepmu_cpu *cpuc, struct perf_event *event)
 }
 
 /**
- * corepmu_counter_place() - corepmu_counter_prepare(), and write the event selection
+ * corepmu_counter_program() - corepmu_counter_prepare(), and write the event selection
  * @cpuc: this CPU's state
  * @event: an event placed on a counter that is not counting
  *
  * IRQs off.
  */
-void corepmu_counter_place(struct corepmu_cpu *cpuc, struct perf_event *event)
+void corepmu_counter_program(struct corepmu_cpu *cpuc, struct perf_event *event)
 {
-	static_call(corepmu_place_event)(cpuc, &event->hw, next_value(cpuc, event));
+	static_call(corepmu_program_counter)(cpuc, &event->hw, next_value(cpuc, event));
 }
 
 /*
@@ -370,7 +370,7 @@ static __always_inline void event_place(struct corepmu *pmu, struct corepmu_cpu 
 
 	event_occupy(pmu, cpuc, event, idx, counters);
 	value = corepmu_counter_expect(cpuc, event, left_to_count(event));
-	static_call(corepmu_place_event)(cpuc, &event->hw, value);
+	static_call(corepmu_program_counter)(cpuc, &event->hw, value);
 }
 
 /* @counters: the mask of counters that @event occupies */
@@ -434,7 +434,7 @@ static noinline int place_by_moving(struct corepmu_cpu *cpuc, struct perf_event 
 			continue;
 		counters = counters_on(cpuc->pmu, &events[i]->hw, idx);
 		event_occupy(cpuc->pmu, cpuc, events[i], idx, counters);
-		corepmu_counter_place(cpuc, events[i]);
+		corepmu_counter_program(cpuc, events[i]);
 		if (events[i]->hw.flags & COREPMU_EVENT_FEATURES)
 			corepmu_features_moved(cpuc, events[i]);
 		if ((restart & BIT_ULL(i)) && !corepmu_stays_stopped(events[i]))

@@ -48,7 +48,7 @@ static void corepmu_power_up(struct corepmu_cpu *cpuc)
 		if (!event)
 			continue;
 
-		corepmu_counter_place(cpuc, event);
+		corepmu_counter_program(cpuc, event);
 		/* In a late sample at power-down, perf core may have throttled the event. */
 		if ((cpuc->suspended & BIT_ULL(idx)) && !corepmu_stays_stopped(event))
 			corepmu_event_start(event, 0);

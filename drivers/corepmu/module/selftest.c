@@ -62,14 +62,14 @@ static void __corepmu_init self_test_start(struct corepmu_cpu *cpuc, u64 counter
 {
 	struct hw_perf_event hwc;
 	unsigned long flags;
-	u64 left;
+	u64 left, value;
 
 	local_irq_save(flags);
 	cpuc->stray = 0;
 	for (left = counters; left; left &= left - 1) {
 		self_test_counter(cpuc, __ffs64(left), &hwc);
-		static_call(corepmu_place_event)(cpuc, &hwc,
-						 -SELF_TEST_COUNTS & corepmu_hw_value_mask(&hwc));
+		value = -SELF_TEST_COUNTS & corepmu_hw_value_mask(&hwc);
+		static_call(corepmu_program_counter)(cpuc, &hwc, value);
 	}
 	cpuc->active = counters;
 	corepmu_start_cpu(cpuc);

@@ -454,13 +454,13 @@ static __always_inline void x86_write(struct corepmu_cpu *cpuc, struct hw_perf_e
 		write_otherwise(cpuc, hwc, value);
 }
 
-static void x86_place_global(struct corepmu_cpu *cpuc, struct hw_perf_event *hwc, u64 value)
+static void x86_program_global(struct corepmu_cpu *cpuc, struct hw_perf_event *hwc, u64 value)
 {
 	select_event(cpuc, hwc);
 	x86_write(cpuc, hwc, value);
 }
 
-static void x86_place_each(struct corepmu_cpu *cpuc, struct hw_perf_event *hwc, u64 value)
+static void x86_program_each(struct corepmu_cpu *cpuc, struct hw_perf_event *hwc, u64 value)
 {
 	note_selection(cpuc, hwc);
 	x86_write(cpuc, hwc, value);
@@ -585,7 +585,7 @@ const struct corepmu_backend x86_global_backend = {
 	X86_BACKEND_COMMON,
 	.enable			= x86_enable_global,
 	.disable		= x86_disable_global,
-	.place			= x86_place_global,
+	.program		= x86_program_global,
 };
 
 const struct corepmu_backend x86_each_backend = {
@@ -595,5 +595,5 @@ const struct corepmu_backend x86_each_backend = {
 	.release		= x86_release,
 	.enable			= x86_enable_each,
 	.disable		= x86_disable_each,
-	.place			= x86_place_each,
+	.program		= x86_program_each,
 };
