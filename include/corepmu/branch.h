@@ -31,13 +31,13 @@ struct task_struct;
  * @recording: recording is enabled; the hardware may be frozen after an overflow
  * @freezes: the backend has set the hardware's freeze-on-PMI bit (AMD)
  * @stale: the hardware's records must be cleared before recording starts again
- * @read: @list is a copy of the hardware's records
+ * @is_read: @list is a copy of the hardware's records
  * @task: task that the hardware's records belong to, NULL if unknown
  * @switches: number of times that @task had been scheduled out when @task was set
  * @in_sched_out: @task is being scheduled out: the scheduler has counted this switch, and no branch
  *	has been recorded since
  * @version: number that grows whenever the hardware's records may change
- * @counted: number of placed events with COREPMU_EVENT_BRANCH_COUNTERS
+ * @nr_counted: number of placed events with COREPMU_EVENT_BRANCH_COUNTERS
  * @nesting: number of samples that are being emitted
  * @list: records that were read last
  * @stack: a struct perf_branch_stack for each sample that is being emitted
@@ -53,12 +53,12 @@ struct corepmu_branches {
 	bool				recording;
 	bool				freezes;
 	bool				stale;
-	bool				read;
+	bool				is_read;
 	const struct task_struct	*task;
 	unsigned long			switches;
 	bool				in_sched_out;
 	unsigned long			version;
-	unsigned int			counted;
+	unsigned int			nr_counted;
 	unsigned int			nesting;
 	struct corepmu_branch_list	list;
 	u8				stack[COREPMU_BRANCH_NESTING][COREPMU_BRANCH_STACK_SIZE]

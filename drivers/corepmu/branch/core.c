@@ -210,7 +210,7 @@ static noinline void branch_start(struct corepmu_cpu *cpuc)
 		corepmu_branch_stop(cpuc);
 	if (branches->stale)
 		corepmu_branch_clear(cpuc);
-	branches->read = false;
+	branches->is_read = false;
 	barrier();
 	backend->start(cpuc);
 	barrier();
@@ -230,7 +230,7 @@ void corepmu_branch_start(struct corepmu_cpu *cpuc)
 	branches->version++;
 	branches->in_sched_out = false;
 	if (branches->recording && !branches->stale)
-		branches->read = false;
+		branches->is_read = false;
 	else
 		branch_start(cpuc);
 }

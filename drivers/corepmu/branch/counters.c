@@ -106,13 +106,13 @@ static void move_counted(struct corepmu_cpu *cpuc, struct perf_event *event)
 
 static void add_counted(struct corepmu_cpu *cpuc, struct perf_event *event)
 {
-	cpuc->branches->counted++;
+	cpuc->branches->nr_counted++;
 	move_counted(cpuc, event);
 }
 
 static void del_counted(struct corepmu_cpu *cpuc, struct perf_event *event)
 {
-	cpuc->branches->counted--;
+	cpuc->branches->nr_counted--;
 }
 
 const struct corepmu_feature_ops corepmu_branch_counters_feature = {

@@ -281,7 +281,7 @@ void corepmu_branch_read(struct corepmu_cpu *cpuc)
 	struct corepmu_branches *branches = cpuc->branches;
 	struct corepmu_branch_list *list = &branches->list;
 
-	if (branches->read)
+	if (branches->is_read)
 		return;
 
 	list->hw_idx = 0;
@@ -292,7 +292,7 @@ void corepmu_branch_read(struct corepmu_cpu *cpuc)
 		branches->stale = true;
 	list->has_kernel = (branches->wanted & COREPMU_BRANCH_KERNEL) || has_kernel(list);
 	barrier();
-	branches->read = true;
+	branches->is_read = true;
 }
 
 static bool wants_records(const struct corepmu_cpu *cpuc, u64 overflowed)
@@ -322,7 +322,7 @@ void corepmu_branch_acknowledge(struct corepmu_cpu *cpuc, u64 overflowed, bool f
 {
 	const struct corepmu_branches *branches = cpuc->branches;
 
-	if (!branches->recording || branches->read || !(branches->wanted & COREPMU_BRANCH_KERNEL))
+	if (!branches->recording || branches->is_read || !(branches->wanted & COREPMU_BRANCH_KERNEL))
 		return;
 	if (frozen && wants_records(cpuc, overflowed))
 		corepmu_branch_read(cpuc);
@@ -372,7 +372,7 @@ static noinline void add_records(struct corepmu_cpu *cpuc, struct perf_event *ev
 	struct counted counted;
 
 	counted.nr = 0;
-	if (unlikely(branches->counted))
+	if (unlikely(branches->nr_counted))
 		find_counted(branches, nesting, event, &counted);
 	if (!copy && !counted.nr && gets_all(backend, branches, list, event)) {
 		stack = as_stack(list);

@@ -119,7 +119,7 @@ void corepmu_branch_check_gap(struct corepmu_cpu *cpuc)
 static void claim_records(struct corepmu_branches *branches)
 {
 	barrier();
-	branches->read = false;
+	branches->is_read = false;
 	branches->switches = times_switched(current);
 	branches->in_sched_out = false;
 	branches->task = current;

@@ -125,7 +125,7 @@ static u32 arch_type(u64 info)
  */
 static bool arch_needs_info(const struct corepmu_cpu *cpuc)
 {
-	return cpuc->branches->counted ||
+	return cpuc->branches->nr_counted ||
 	       (cpuc->branches->wanted & (COREPMU_BRANCH_FLAGS | COREPMU_BRANCH_CYCLES |
 					  COREPMU_BRANCH_TYPE | COREPMU_BRANCH_CHOSEN)) ||
 	       (cpuc->pmu->branch_backend->offers & COREPMU_BRANCH_ANY_TX);
