@@ -74,11 +74,8 @@ void amd_lbr_switch_guest(bool enter, bool missed_exit)
 	if (!READ_ONCE(branches->recording) || !excludes_guests(branches))
 		return;
 
-	/* Samples show no records until the next start of the PMU has cleared them. */
-	if (missed_exit) {
-		branches->task = NULL;
-		branches->stale = true;
-	}
+	if (missed_exit)
+		x86_lbr_disown(branches);
 	lbrv2_enable(!enter);
 	/* An NMI before that write may have stopped recording. */
 	barrier();

@@ -142,17 +142,15 @@ static bool may_have_ended(const struct corepmu_cpu *cpuc)
 }
 
 /*
- * If recording has ended unnoticed, the records may be old: mark them stale, of no task. So an NMI
- * does not use them either, if it comes after the write and before the caller notes the stop.
+ * If recording has ended unnoticed, the records may be old: disown them before the write. An NMI
+ * between the write and the caller's note of the stop does not use them either.
  */
 static void ring_stop(struct corepmu_cpu *cpuc)
 {
 	u64 control = x86_read_msr_inline(MSR_IA32_DEBUGCTLMSR);
 
-	if (may_have_ended(cpuc) && !(control & DEBUGCTL_LBR)) {
-		cpuc->branches->stale = true;
-		cpuc->branches->task = NULL;
-	}
+	if (may_have_ended(cpuc) && !(control & DEBUGCTL_LBR))
+		x86_lbr_disown(cpuc->branches);
 	x86_write_msr_inline(MSR_IA32_DEBUGCTLMSR, control & ~(DEBUGCTL_LBR | DEBUGCTL_FREEZE_LBR));
 }
 

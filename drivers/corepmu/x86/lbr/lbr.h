@@ -52,6 +52,13 @@ static inline void x86_lbr_put_entry(struct corepmu_branch_list *list, unsigned 
 	entry->words[COREPMU_BRANCH_BITS] = bits;
 }
 
+/* Keep samples, also an NMI's, from showing the records; the next start of the PMU clears them. */
+static inline void x86_lbr_disown(struct corepmu_branches *branches)
+{
+	branches->task = NULL;
+	branches->stale = true;
+}
+
 static inline bool x86_lbr_follows_calls(const struct corepmu_branches *branches)
 {
 	return branches->wanted & COREPMU_BRANCH_CALL_STACK;
