@@ -68,7 +68,7 @@ static void guest_left(void *data, COMPAT_KVM_EXIT_ARGS)
  *
  * IRQs off, or NMI.
  *
- * Return: true until x86_guest_runs() is called
+ * Return: true until x86_guest_update() is called
  */
 bool x86_guest_exit_is_missing(void)
 {
@@ -76,13 +76,13 @@ bool x86_guest_exit_is_missing(void)
 }
 
 /**
- * x86_guest_runs() - check whether KVM is about to run a guest on this CPU, or has just left it
+ * x86_guest_update() - note a missing kvm_exit, see x86_guest_exit_is_missing()
  *
- * Forgets an entry without kvm_exit, see x86_guest_exit_is_missing(). IRQs off, or NMI.
+ * IRQs off, or NMI.
  *
- * Return: true between the tracepoints kvm_entry and kvm_exit
+ * Return: true if KVM runs a guest on this CPU: between kvm_entry and kvm_exit
  */
-bool x86_guest_runs(void)
+bool x86_guest_update(void)
 {
 	if (x86_guest_exit_is_missing())
 		this_cpu_write(has_entered, false);

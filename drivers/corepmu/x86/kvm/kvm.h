@@ -29,7 +29,7 @@ void x86_svm_init(void);
 void x86_svm_exit(void);
 
 /* guest.c: KVM runs a guest of SVM on this CPU */
-bool x86_guest_runs(void);
+bool x86_guest_update(void);
 bool x86_guest_exit_is_missing(void);
 void x86_guest_init(const struct x86_desc *desc);
 void x86_guest_exit(void);

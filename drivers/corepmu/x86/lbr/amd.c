@@ -61,7 +61,7 @@ static bool excludes_guests(const struct corepmu_branches *branches)
  *	the host are missing
  *
  * The hardware does not distinguish guests from the host, and goes on recording in guests.
- * x86_guest_runs() already has the new state. IRQs off.
+ * x86_guest_update() already has the new state. IRQs off.
  */
 void amd_lbr_switch_guest(bool enter, bool missed_exit)
 {
@@ -106,7 +106,7 @@ static void lbrv2_start(struct corepmu_cpu *cpuc)
 		branches->freezes = true;
 	}
 	/* While a guest runs, recording stays disabled: the probe of kvm_exit enables it. */
-	if (!excludes_guests(branches) || !x86_guest_runs())
+	if (!excludes_guests(branches) || !x86_guest_update())
 		lbrv2_enable(true);
 }
 
