@@ -33,7 +33,7 @@ static void idle_test_exit(struct kunit *test)
 	pmuv3_idle_exit();
 }
 
-static struct perf_event *started(struct fixture *b, u64 hardware, u64 period)
+static struct perf_event *start_event(struct fixture *b, u64 hardware, u64 period)
 {
 	struct perf_event *event = fixture_event(b, hardware, period);
 
@@ -54,9 +54,9 @@ static void be_idle(struct fixture *b, bool lose)
 static void idle_lost(struct kunit *test)
 {
 	struct fixture *b = fixture_start_named(test);
-	struct perf_event *counting = started(b, PERF_COUNT_HW_INSTRUCTIONS, 0);
-	struct perf_event *sampling = started(b, PERF_COUNT_HW_INSTRUCTIONS, 1000);
-	struct perf_event *cycles = started(b, PERF_COUNT_HW_CPU_CYCLES, 0);
+	struct perf_event *counting = start_event(b, PERF_COUNT_HW_INSTRUCTIONS, 0);
+	struct perf_event *sampling = start_event(b, PERF_COUNT_HW_INSTRUCTIONS, 1000);
+	struct perf_event *cycles = start_event(b, PERF_COUNT_HW_CPU_CYCLES, 0);
 
 	fixture_run(b, TESTBED_INSTRUCTIONS, 300);
 	RUN_EXPECT_COUNT(b, TESTBED_CYCLES, 500, counting, 300);
@@ -76,7 +76,7 @@ static void idle_lost(struct kunit *test)
 static void idle_lost_without_events(struct kunit *test)
 {
 	struct fixture *b = fixture_start_named(test);
-	struct perf_event *event = started(b, PERF_COUNT_HW_INSTRUCTIONS, 100);
+	struct perf_event *event = start_event(b, PERF_COUNT_HW_INSTRUCTIONS, 100);
 
 	fixture_del(event);
 	be_idle(b, true);
@@ -89,7 +89,7 @@ static void idle_lost_without_events(struct kunit *test)
 static void idle_lost_while_stopped(struct kunit *test)
 {
 	struct fixture *b = fixture_start_named(test);
-	struct perf_event *event = started(b, PERF_COUNT_HW_INSTRUCTIONS, 0);
+	struct perf_event *event = start_event(b, PERF_COUNT_HW_INSTRUCTIONS, 0);
 
 	fixture_run(b, TESTBED_INSTRUCTIONS, 30);
 	fixture_stop_event(event, PERF_EF_UPDATE);
@@ -106,8 +106,8 @@ static void idle_lost_while_stopped(struct kunit *test)
 static void lose_interrupts(struct kunit *test, bool in_idle)
 {
 	struct fixture *b = fixture_start_named(test);
-	struct perf_event *counting = started(b, PERF_COUNT_HW_INSTRUCTIONS, 0);
-	struct perf_event *sampling = started(b, PERF_COUNT_HW_INSTRUCTIONS, 1000);
+	struct perf_event *counting = start_event(b, PERF_COUNT_HW_INSTRUCTIONS, 0);
+	struct perf_event *sampling = start_event(b, PERF_COUNT_HW_INSTRUCTIONS, 1000);
 
 	fixture_run(b, TESTBED_INSTRUCTIONS, 300);
 	if (in_idle)
@@ -138,7 +138,7 @@ static void idle_agent_while_idle(struct kunit *test)
 static void idle_after_an_agent_of_all(struct kunit *test)
 {
 	struct fixture *b = fixture_start_named(test);
-	struct perf_event *event = started(b, PERF_COUNT_HW_INSTRUCTIONS, 0);
+	struct perf_event *event = start_event(b, PERF_COUNT_HW_INSTRUCTIONS, 0);
 
 	fixture_run(b, TESTBED_INSTRUCTIONS, 300);
 	pmuv3_write_pmintenclr(b->pmu->counters);
@@ -153,7 +153,7 @@ static void idle_costs_two_reads(struct kunit *test)
 {
 	struct fixture *b = fixture_start_named(test);
 
-	started(b, PERF_COUNT_HW_INSTRUCTIONS, 0);
+	start_event(b, PERF_COUNT_HW_INSTRUCTIONS, 0);
 	model_forget();
 	be_idle(b, false);
 	expect_accesses(test, "PMINTENSET PMINTENSET");

@@ -11,12 +11,12 @@
 
 #include "fixture.h"
 
-static void call(unsigned int i)
+static void record_call(unsigned int i)
 {
 	x86_model_branch(USER + 0x10, USER_TO + i, X86_MODEL_CALL, 0);
 }
 
-static void ret(void)
+static void record_return(void)
 {
 	x86_model_branch(USER + 0x20, USER, X86_MODEL_RET, 0);
 }
@@ -67,11 +67,11 @@ static void call_stack_follows_calls(struct kunit *test)
 	struct perf_event *event = branch_open_stack(b, CALLS_USER | PERF_SAMPLE_BRANCH_TYPE_SAVE);
 
 	branch_start(event);
-	call(1);
-	call(2);
+	record_call(1);
+	record_call(2);
 	x86_model_branch(USER, USER_TO, X86_MODEL_COND, 0);
-	call(3);
-	ret();
+	record_call(3);
+	record_return();
 	EXPECT_CALLS(b, 2, 1);
 	KUNIT_EXPECT_EQ(test, (u64)branch_seen[0].entries[0].type, PERF_BR_CALL);
 	/*
@@ -81,12 +81,12 @@ static void call_stack_follows_calls(struct kunit *test)
 	b->testbed->ops->hold(true);
 	b->nr_samples = 0;
 	branch_overflow(b);
-	call(4);
+	record_call(4);
 	b->testbed->ops->hold(false);
 	KUNIT_EXPECT_EQ(test, b->nr_samples, 1);
 	KUNIT_EXPECT_EQ(test, branch_seen[0].nr, 3);
 	for (unsigned int i = 0; i < 3; i++)
-		ret();
+		record_return();
 	b->nr_samples = 0;
 	branch_overflow(b);
 	KUNIT_EXPECT_EQ(test, branch_seen[0].nr, 0);
@@ -105,8 +105,8 @@ static void call_stack_saved_at_switch(struct kunit *test)
 	u64 top;
 
 	branch_start(event);
-	call(1);
-	call(2);
+	record_call(1);
+	record_call(2);
 	EXPECT_CALLS(b, 2, 1);
 	top = branch_seen[0].hw_idx;
 
@@ -117,10 +117,10 @@ static void call_stack_saved_at_switch(struct kunit *test)
 	schedule_in(event);
 	EXPECT_CALLS(b, 2, 1);
 	KUNIT_EXPECT_EQ(test, branch_seen[0].hw_idx, top);
-	call(3);
+	record_call(3);
 	EXPECT_CALLS(b, 3, 2, 1);
-	ret();
-	ret();
+	record_return();
+	record_return();
 	EXPECT_CALLS(b, 1);
 
 	/* The driver does not write records that the registers still hold. */
@@ -157,40 +157,40 @@ static void call_stack_with_gap_hidden(struct kunit *test)
 	struct perf_event *other = branch_open_stack(b, ANY_USER);
 
 	branch_start(event);
-	call(1);
+	record_call(1);
 	/* The task has run meanwhile on a CPU where the event had no counter. */
 	schedule_out(event);
 	current->nvcsw++;
 	schedule_in(event);
-	call(2);
+	record_call(2);
 	EXPECT_CALLS(b, 2);
 	/* The call stack has a gap: the event had no counter for a while. */
 	fixture_del(event);
 	branch_add(event);
-	call(3);
+	record_call(3);
 	EXPECT_CALLS(b, 3);
 	/* A switch without notification: the driver does not save the records. */
 	current->nvcsw++;
 	schedule_out(event);
 	schedule_in(event);
-	call(4);
+	record_call(4);
 	EXPECT_CALLS(b, 4);
 	/* The second notification makes the saved call stack stale. */
 	schedule_out(event);
 	schedule_in(event);
 	corepmu_features_sched_task(true);
-	call(5);
+	record_call(5);
 	EXPECT_CALLS(b, 5);
 	/* A debug exception ended recording: the records lack a return. */
 	if (ends_by_debug_exception(b)) {
 		this_cpu_ptr(&x86_model_state)->debugctl &= ~BIT_ULL(0);
-		ret();
+		record_return();
 		schedule_out(event);
 		branch_add(other);
 		branch_all();
 		fixture_del(other);
 		schedule_in(event);
-		call(6);
+		record_call(6);
 		EXPECT_CALLS(b, 6);
 	}
 	branch_end(event);
@@ -205,7 +205,7 @@ static void call_stack_sample_at_sched_out(struct kunit *test)
 	struct fixture *b = test->priv;
 	struct perf_event *event = branch_start(branch_open_stack(b, CALLS_USER));
 
-	call(1);
+	record_call(1);
 	b->testbed->ops->hold(true);
 	branch_overflow(b);
 	event->pmu->pmu_disable(event->pmu);
@@ -230,9 +230,9 @@ static void call_stack_restores_sign(struct kunit *test)
 	struct perf_event *other = branch_open_stack(b, ANY_USER);
 
 	branch_start(event);
-	call(1);
+	record_call(1);
 	x86_model_branch(KERNEL, USER_TO, X86_MODEL_CALL, 0);
-	call(2);
+	record_call(2);
 	schedule_out(event);
 	branch_add(other);
 	branch_all();
@@ -251,7 +251,7 @@ static void call_stack_full_is_not_cleared(struct kunit *test)
 
 	branch_start(event);
 	for (unsigned int i = 0; i < b->pmu->nr_branches; i++)
-		call(i);
+		record_call(i);
 	schedule_out(event);
 	branch_add(other);
 	branch_all();
@@ -275,10 +275,10 @@ static void call_stack_per_cpu_not_saved(struct kunit *test)
 	event->hw.target = NULL;
 	KUNIT_ASSERT_EQ(test, fixture_init_event(event), 0);
 	branch_start(event);
-	call(1);
+	record_call(1);
 	schedule_out(event);
 	schedule_in(event);
-	call(2);
+	record_call(2);
 	EXPECT_CALLS(b, 2);
 	branch_end(event);
 }
@@ -292,7 +292,7 @@ static void call_stack_shared(struct kunit *test)
 
 	fixture_close(one);
 	branch_start(two);
-	call(1);
+	record_call(1);
 	schedule_out(two);
 	schedule_in(two);
 	EXPECT_CALLS(b, 1);

@@ -29,7 +29,7 @@ static u64 occupied_by(const struct corepmu_demand *demand, int counter)
 }
 
 /* Check whether a placement exists, by trying all. */
-static bool exists(const struct corepmu_demand *demands, unsigned int nr, u64 taken)
+static bool placement_exists(const struct corepmu_demand *demands, unsigned int nr, u64 taken)
 {
 	if (!nr)
 		return true;
@@ -37,7 +37,7 @@ static bool exists(const struct corepmu_demand *demands, unsigned int nr, u64 ta
 		int counter = __ffs64(left);
 		u64 mine = occupied_by(demands, counter);
 
-		if (!(mine & taken) && exists(demands + 1, nr - 1, taken | mine))
+		if (!(mine & taken) && placement_exists(demands + 1, nr - 1, taken | mine))
 			return true;
 	}
 
@@ -88,8 +88,8 @@ static bool is_valid(const struct corepmu_demand *demands, unsigned int nr)
 	return true;
 }
 
-static unsigned int moved(const struct corepmu_demand *before,
-			  const struct corepmu_demand *after, unsigned int nr)
+static unsigned int count_moves(const struct corepmu_demand *before,
+				const struct corepmu_demand *after, unsigned int nr)
 {
 	unsigned int i, moves = 0;
 
@@ -99,7 +99,7 @@ static unsigned int moved(const struct corepmu_demand *before,
 	return moves;
 }
 
-static const char *check(const struct corepmu_demand *before, unsigned int nr, bool possible)
+static const char *check_assign(const struct corepmu_demand *before, unsigned int nr, bool possible)
 {
 	struct corepmu_demand after[COREPMU_MAX_DEMANDS];
 	int ret;
@@ -118,8 +118,8 @@ static const char *check(const struct corepmu_demand *before, unsigned int nr, b
 	return NULL;
 }
 
-static void say(struct kunit *test, const struct corepmu_demand *demands, unsigned int nr,
-		const char *wrong)
+static void print_demands(struct kunit *test, const struct corepmu_demand *demands, unsigned int nr,
+			  const char *wrong)
 {
 	for (unsigned int i = 0; i < nr; i++)
 		kunit_info(test, "allowed %#llx pairs %#llx counter %d\n", demands[i].allowed,
@@ -154,7 +154,7 @@ struct graphs {
 	const char *wrong;
 };
 
-static bool fits(const u8 *mask, unsigned int nr)
+static bool satisfies_hall(const u8 *mask, unsigned int nr)
 {
 	u8 reach[BIT(GRAPH_COUNTERS)] = { };
 
@@ -194,7 +194,7 @@ static bool is_sorted(const struct graphs *g, unsigned int nr)
 	return true;
 }
 
-static void shuffle(struct rnd_state *rnd, u8 *names, unsigned int nr)
+static void shuffle_names(struct rnd_state *rnd, u8 *names, unsigned int nr)
 {
 	for (unsigned int i = 0; i < nr; i++)
 		names[i] = i;
@@ -211,8 +211,8 @@ static void try_graph(struct graphs *g, unsigned int nr)
 
 	if (g->sets++ % CASE_STRIDE)
 		return;
-	shuffle(&g->rnd, counter, GRAPH_COUNTERS);
-	shuffle(&g->rnd, event, nr);
+	shuffle_names(&g->rnd, counter, GRAPH_COUNTERS);
+	shuffle_names(&g->rnd, event, nr);
 	for (unsigned int i = 0; i < nr; i++) {
 		u64 allowed = 0;
 
@@ -224,7 +224,7 @@ static void try_graph(struct graphs *g, unsigned int nr)
 		};
 	}
 	g->nr = nr;
-	g->wrong = check(g->demands, nr, fits(g->mask, nr));
+	g->wrong = check_assign(g->demands, nr, satisfies_hall(g->mask, nr));
 }
 
 static void all_graphs(struct graphs *g, unsigned int depth)
@@ -256,7 +256,7 @@ static void assign_every_graph(struct kunit *test)
 
 	all_graphs(g, 0);
 	if (g->wrong)
-		say(test, g->demands, g->nr, g->wrong);
+		print_demands(test, g->demands, g->nr, g->wrong);
 	kunit_info(test, "%u graphs of up to %u events, every %uth of them\n", g->sets,
 		   GRAPH_EVENTS, CASE_STRIDE);
 }
@@ -305,12 +305,12 @@ static void assign_random(struct kunit *test)
 	prandom_seed_state(&rnd, 0x636f7265);
 	for (i = 0; i < RANDOM_SETS; i++) {
 		unsigned int nr = random_set(&rnd, demands, RANDOM_EVENTS, 8, i % 2);
-		bool possible = exists(demands, nr, 0);
-		const char *wrong = check(demands, nr, possible);
+		bool possible = placement_exists(demands, nr, 0);
+		const char *wrong = check_assign(demands, nr, possible);
 
 		placed += possible;
 		if (wrong) {
-			say(test, demands, nr, wrong);
+			print_demands(test, demands, nr, wrong);
 			return;
 		}
 		cond_resched();
@@ -341,8 +341,8 @@ static void assign_moves_fewest(struct kunit *test)
 
 		memcpy(after, demands, sizeof(after));
 		KUNIT_ASSERT_EQ(test, corepmu_assign(after, nr), 0);
-		if (moved(demands, after, nr) != fewest) {
-			say(test, demands, nr, "more events have moved than had to");
+		if (count_moves(demands, after, nr) != fewest) {
+			print_demands(test, demands, nr, "more events have moved than had to");
 			return;
 		}
 		compared++;

@@ -101,7 +101,7 @@ static void set_event(struct fixture *f, u64 period)
 }
 
 /* Count @n events. Return true if the counter wraps. */
-static bool count(struct fixture *f, u64 n)
+static bool count_events(struct fixture *f, u64 n)
 {
 	u64 mask = corepmu_hw_value_mask(&f->event.hw), before = counter;
 
@@ -115,12 +115,12 @@ static u64 overflows_after(struct fixture *f)
 	return (0 - counter) & corepmu_hw_value_mask(&f->event.hw);
 }
 
-static s64 left(struct fixture *f)
+static s64 period_left(struct fixture *f)
 {
 	return local64_read(&f->event.hw.period_left);
 }
 
-static u64 total(struct fixture *f)
+static u64 total_count(struct fixture *f)
 {
 	return local64_read(&f->event.count);
 }
@@ -160,12 +160,12 @@ static void counter_update(struct kunit *test)
 		local64_set(&f->event.hw.prev_count, counter);
 		sum = 0;
 		for (unsigned int j = 0; j < ARRAY_SIZE(steps); j++) {
-			count(f, steps[j]);
+			count_events(f, steps[j]);
 			corepmu_counter_update(&f->cpuc, &f->event);
 			sum += steps[j];
-			KUNIT_ASSERT_EQ_MSG(test, total(f), sum, "from %#llx, step %u", starts[i],
-					    j);
-			KUNIT_ASSERT_EQ(test, left(f), (s64)((mask >> 1) - sum));
+			KUNIT_ASSERT_EQ_MSG(test, total_count(f), sum, "from %#llx, step %u",
+					    starts[i], j);
+			KUNIT_ASSERT_EQ(test, period_left(f), (s64)((mask >> 1) - sum));
 			KUNIT_ASSERT_EQ(test, local64_read(&f->event.hw.prev_count),
 					sign_extend64(counter, f->width - 1));
 		}
@@ -182,7 +182,7 @@ static void counter_no_sign(struct kunit *test)
 	counter = corepmu_hw_value_mask(&f->event.hw);
 	local64_set(&f->event.hw.prev_count, 0);
 	corepmu_counter_update(&f->cpuc, &f->event);
-	KUNIT_EXPECT_EQ(test, total(f), corepmu_hw_value_mask(&f->event.hw));
+	KUNIT_EXPECT_EQ(test, total_count(f), corepmu_hw_value_mask(&f->event.hw));
 }
 
 /* The next read corrects a value that was read too low. */
@@ -192,13 +192,13 @@ static void counter_corrects_low_read(struct kunit *test)
 
 	set_event(f, 0);
 	corepmu_counter_prepare(&f->cpuc, &f->event);
-	count(f, 1000);
+	count_events(f, 1000);
 	corepmu_counter_update(&f->cpuc, &f->event);
 	counter -= 700;
 	corepmu_counter_update(&f->cpuc, &f->event);
 	counter += 800;
 	corepmu_counter_update(&f->cpuc, &f->event);
-	KUNIT_EXPECT_EQ(test, total(f) & corepmu_hw_value_mask(&f->event.hw), 1100);
+	KUNIT_EXPECT_EQ(test, total_count(f) & corepmu_hw_value_mask(&f->event.hw), 1100);
 }
 
 /*
@@ -218,7 +218,7 @@ static void counter_start(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, overflows_after(f), min(period, half));
 		KUNIT_EXPECT_EQ(test, local64_read(&f->event.hw.prev_count),
 				sign_extend64(counter, f->width - 1));
-		KUNIT_EXPECT_EQ(test, left(f), period);
+		KUNIT_EXPECT_EQ(test, period_left(f), period);
 	}
 	KUNIT_EXPECT_EQ(test, writes, ARRAY_SIZE(periods));
 	KUNIT_EXPECT_EQ(test, reads, 0);
@@ -241,7 +241,7 @@ static void counter_periods(struct kunit *test)
 		for (unsigned int period_nr = 1; period_nr <= 3; ) {
 			u64 step = overflows_after(f);
 
-			KUNIT_ASSERT_TRUE(test, count(f, step));
+			KUNIT_ASSERT_TRUE(test, count_events(f, step));
 			sum += step;
 			corepmu_counter_update(&f->cpuc, &f->event);
 			if (corepmu_counter_next_period(&f->cpuc, &f->event)) {
@@ -251,7 +251,7 @@ static void counter_periods(struct kunit *test)
 			} else {
 				KUNIT_ASSERT_LT(test, sum, period_nr * period);
 			}
-			KUNIT_ASSERT_EQ(test, total(f), sum);
+			KUNIT_ASSERT_EQ(test, total_count(f), sum);
 		}
 	}
 }
@@ -280,12 +280,12 @@ static void counter_late(struct kunit *test)
 	for (unsigned int i = 0; i < ARRAY_SIZE(table); i++) {
 		set_event(f, table[i].period);
 		corepmu_counter_prepare(&f->cpuc, &f->event);
-		count(f, table[i].period + table[i].late);
+		count_events(f, table[i].period + table[i].late);
 		corepmu_counter_update(&f->cpuc, &f->event);
 		KUNIT_EXPECT_TRUE(test, corepmu_counter_next_period(&f->cpuc, &f->event));
 		KUNIT_EXPECT_EQ(test, overflows_after(f), table[i].next);
-		KUNIT_EXPECT_EQ(test, left(f), table[i].next);
-		KUNIT_EXPECT_EQ(test, total(f), table[i].period + table[i].late);
+		KUNIT_EXPECT_EQ(test, period_left(f), table[i].next);
+		KUNIT_EXPECT_EQ(test, total_count(f), table[i].period + table[i].late);
 	}
 }
 
@@ -298,19 +298,19 @@ static void counter_counting(struct kunit *test)
 	set_event(f, 0);
 	corepmu_counter_prepare(&f->cpuc, &f->event);
 	KUNIT_EXPECT_EQ(test, overflows_after(f), mask >> 1);
-	count(f, 12345);
+	count_events(f, 12345);
 	corepmu_counter_update(&f->cpuc, &f->event);
 	corepmu_counter_prepare(&f->cpuc, &f->event);
 	KUNIT_EXPECT_EQ(test, overflows_after(f), (mask >> 1) - 12345);
 	/* perf_event_update_userpage() computes offset from these */
-	KUNIT_EXPECT_EQ(test, total(f) - local64_read(&f->event.hw.prev_count), mask >> 1);
+	KUNIT_EXPECT_EQ(test, total_count(f) - local64_read(&f->event.hw.prev_count), mask >> 1);
 
 	/* The event is stopped after an overflow, before the interrupt. */
-	count(f, overflows_after(f) + 5);
+	count_events(f, overflows_after(f) + 5);
 	corepmu_counter_update(&f->cpuc, &f->event);
 	corepmu_counter_prepare(&f->cpuc, &f->event);
 	KUNIT_EXPECT_EQ(test, overflows_after(f), (mask >> 1) - 5);
-	KUNIT_EXPECT_EQ(test, total(f), (mask >> 1) + 5);
+	KUNIT_EXPECT_EQ(test, total_count(f), (mask >> 1) + 5);
 
 	/* For tests: start near the 32-bit wrap. */
 	corepmu_start_near_wrap = 100;
@@ -320,9 +320,9 @@ static void counter_counting(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, counter, 0xffffff9c);
 	else
 		KUNIT_EXPECT_EQ(test, overflows_after(f), 100);
-	count(f, 500);
+	count_events(f, 500);
 	corepmu_counter_update(&f->cpuc, &f->event);
-	KUNIT_EXPECT_EQ(test, total(f), 500);
+	KUNIT_EXPECT_EQ(test, total_count(f), 500);
 	KUNIT_EXPECT_FALSE(test, corepmu_counter_next_period(&f->cpuc, &f->event));
 
 	/* Start near the 64-bit wrap; narrower counters start as usual. */
@@ -331,9 +331,9 @@ static void counter_counting(struct kunit *test)
 	corepmu_counter_prepare(&f->cpuc, &f->event);
 	KUNIT_EXPECT_EQ(test, overflows_after(f),
 			f->width == 64 ? 100 : min_t(u64, mask >> 1, BIT_ULL(32) + 100));
-	count(f, 500);
+	count_events(f, 500);
 	corepmu_counter_update(&f->cpuc, &f->event);
-	KUNIT_EXPECT_EQ(test, total(f), 500);
+	KUNIT_EXPECT_EQ(test, total_count(f), 500);
 
 	/* Events with a period ignore corepmu_start_near_wrap. */
 	set_event(f, 5000);
@@ -360,11 +360,11 @@ static void counter_limits(struct kunit *test)
 	corepmu_counter_prepare(&f->cpuc, &f->event);
 	KUNIT_EXPECT_EQ(test, overflows_after(f), 64);
 	/* The count stays exact, and the stretched period counts as a late one. */
-	count(f, 64);
+	count_events(f, 64);
 	corepmu_counter_update(&f->cpuc, &f->event);
-	KUNIT_EXPECT_EQ(test, total(f), 64);
+	KUNIT_EXPECT_EQ(test, total_count(f), 64);
 	KUNIT_EXPECT_TRUE(test, corepmu_counter_next_period(&f->cpuc, &f->event));
-	KUNIT_EXPECT_EQ(test, left(f), 10);
+	KUNIT_EXPECT_EQ(test, period_left(f), 10);
 }
 
 /* Perf core changes the period: PERF_EVENT_IOC_PERIOD, or the adjustment of a frequency. */
@@ -375,9 +375,9 @@ static void counter_change(struct kunit *test)
 
 	set_event(f, 1000);
 	corepmu_counter_prepare(&f->cpuc, &f->event);
-	count(f, 300);
+	count_events(f, 300);
 	corepmu_counter_update(&f->cpuc, &f->event);
-	KUNIT_EXPECT_EQ(test, left(f), 700);
+	KUNIT_EXPECT_EQ(test, period_left(f), 700);
 
 	/* Without a change, a restart continues the rest of the period. */
 	corepmu_counter_prepare(&f->cpuc, &f->event);
@@ -385,7 +385,7 @@ static void counter_change(struct kunit *test)
 
 	/* A new sample_period applies from the next period on. */
 	hwc->sample_period = 50;
-	count(f, 700);
+	count_events(f, 700);
 	corepmu_counter_update(&f->cpuc, &f->event);
 	KUNIT_EXPECT_TRUE(test, corepmu_counter_next_period(&f->cpuc, &f->event));
 	KUNIT_EXPECT_EQ(test, overflows_after(f), 50);
@@ -396,7 +396,7 @@ static void counter_change(struct kunit *test)
 	local64_set(&hwc->period_left, 0);
 	corepmu_counter_prepare(&f->cpuc, &f->event);
 	KUNIT_EXPECT_EQ(test, overflows_after(f), 2000);
-	KUNIT_EXPECT_EQ(test, left(f), 2000);
+	KUNIT_EXPECT_EQ(test, period_left(f), 2000);
 	KUNIT_EXPECT_EQ(test, hwc->last_period, 2000);
 }
 
@@ -407,10 +407,10 @@ static void counter_not_ended(struct kunit *test)
 
 	set_event(f, 1000);
 	corepmu_counter_prepare(&f->cpuc, &f->event);
-	count(f, 999);
+	count_events(f, 999);
 	corepmu_counter_update(&f->cpuc, &f->event);
 	KUNIT_EXPECT_FALSE(test, corepmu_counter_end_period(&f->event));
-	KUNIT_EXPECT_EQ(test, left(f), 1);
+	KUNIT_EXPECT_EQ(test, period_left(f), 1);
 	KUNIT_EXPECT_FALSE(test, corepmu_counter_next_period(&f->cpuc, &f->event));
 	KUNIT_EXPECT_EQ(test, overflows_after(f), 1);
 }
@@ -428,15 +428,15 @@ static void counter_random(struct kunit *test)
 	corepmu_counter_prepare(&f->cpuc, &f->event);
 	for (unsigned int i = 0; i < 2000; i++) {
 		u64 step = min_t(u64, 1 + prandom_u32_state(&rnd) % period, overflows_after(f));
-		bool wrapped = count(f, step);
+		bool wrapped = count_events(f, step);
 
 		sum += step;
 		corepmu_counter_update(&f->cpuc, &f->event);
 		if (wrapped)
 			samples += !!corepmu_counter_next_period(&f->cpuc, &f->event);
-		KUNIT_ASSERT_EQ(test, total(f), sum);
+		KUNIT_ASSERT_EQ(test, total_count(f), sum);
 		KUNIT_ASSERT_EQ(test, samples, sum / period);
-		KUNIT_ASSERT_EQ(test, left(f), period - sum % period);
+		KUNIT_ASSERT_EQ(test, period_left(f), period - sum % period);
 	}
 }
 

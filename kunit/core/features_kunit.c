@@ -21,7 +21,7 @@ static char calls[64];
 static unsigned int busy;
 
 /* Note a call. Return @err if the feature is busy. */
-static int note(char function, unsigned int nr, int err)
+static int note_call(char function, unsigned int nr, int err)
 {
 	size_t len = strlen(calls);
 
@@ -34,43 +34,43 @@ static int note(char function, unsigned int nr, int err)
 #define DEFINE_OPEN(nr)							\
 static int open_##nr(struct perf_event *event)				\
 {									\
-	return note('o', nr, -EBUSY);					\
+	return note_call('o', nr, -EBUSY);				\
 }
 
 #define DEFINE_CLOSE(nr)						\
 static void close_##nr(struct perf_event *event)			\
 {									\
-	note('c', nr, 0);						\
+	note_call('c', nr, 0);						\
 }
 
 #define DEFINE_CHECK_GROUP(nr)						\
 static int check_group_##nr(struct perf_event *event)			\
 {									\
-	return note('g', nr, -EINVAL);					\
+	return note_call('g', nr, -EINVAL);				\
 }
 
 #define DEFINE_FITS(nr)							\
 static int fits_##nr(struct corepmu_cpu *cpuc, struct perf_event *event) \
 {									\
-	return note('f', nr, -EAGAIN);					\
+	return note_call('f', nr, -EAGAIN);				\
 }
 
 #define DEFINE_EVENT(name, letter, nr)					\
 static void name##_##nr(struct corepmu_cpu *cpuc, struct perf_event *event) \
 {									\
-	note(letter, nr, 0);						\
+	note_call(letter, nr, 0);					\
 }
 
 #define DEFINE_CPU(name, letter, nr)					\
 static void name##_##nr(struct corepmu_cpu *cpuc)			\
 {									\
-	note(letter, nr, 0);						\
+	note_call(letter, nr, 0);					\
 }
 
 #define DEFINE_SCHED_TASK(nr)						\
 static void sched_task_##nr(struct corepmu_cpu *cpuc, bool sched_in)	\
 {									\
-	note(sched_in ? 'I' : 'O', nr, 0);				\
+	note_call(sched_in ? 'I' : 'O', nr, 0);				\
 }
 
 DEFINE_OPEN(0)
@@ -112,7 +112,7 @@ DEFINE_SCHED_TASK(1)
 
 static void late_1(struct corepmu_cpu *cpuc, struct perf_event *event, struct pt_regs *regs)
 {
-	note('l', 1, 0);
+	note_call('l', 1, 0);
 }
 
 #define FUNCTIONS(nr)							\

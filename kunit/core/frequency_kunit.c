@@ -62,7 +62,7 @@ static void count_in(struct fixture *b, u64 nr, u64 ns)
  * Do what perf core does in a tick. @period: the period that perf core computes from the tick's
  * count
  */
-static void tick(struct perf_event *event, u64 period)
+static void end_tick(struct perf_event *event, u64 period)
 {
 	fixture_stop_event(event, PERF_EF_UPDATE);
 	event->hw.sample_period = period;
@@ -190,12 +190,12 @@ static void freq_few_counts_are_no_rate(struct kunit *test)
 	struct perf_event *event = start_with_rate(b, 50);
 
 	count_in(b, 63, 100 * NSEC_PER_USEC);
-	tick(event, 1);
+	end_tick(event, 1);
 	KUNIT_EXPECT_EQ(test, b->nr_samples, 0);
 	/* The next probe comes after the number of counts that make the rate known. */
 	KUNIT_EXPECT_EQ(test, counter_left(event), 64);
 	count_in(b, 1, 0);
-	tick(event, 1);
+	end_tick(event, 1);
 	KUNIT_EXPECT_EQ(test, event->hw.sample_period, 64 * 200);
 }
 
@@ -361,7 +361,7 @@ static void freq_tick_finds_period(struct kunit *test)
 	const u64 ticks = TICK_NSEC * RATE / NSEC_PER_SEC ?: 1;
 
 	count_in(b, 4096 * ticks, ticks * NSEC_PER_SEC / RATE);
-	tick(event, 1);
+	end_tick(event, 1);
 	KUNIT_EXPECT_EQ(test, event->hw.sample_period, 4096);
 	KUNIT_EXPECT_EQ(test, b->nr_samples, 0);
 	/* The sample comes 10 us later, and its period covers all counts so far. */
@@ -379,17 +379,17 @@ static void freq_is_young_for_two_ticks(struct kunit *test)
 	struct perf_event *event = start_with_rate(b, RATE);
 
 	first_sample(b, event, PROBE, NSEC_PER_SEC / RATE / 10);
-	tick(event, 9 * PROBE);
+	end_tick(event, 9 * PROBE);
 	KUNIT_EXPECT_EQ(test, event->hw.sample_period, 10 * PROBE);
 	KUNIT_EXPECT_EQ(test, corepmu_hw_freq(&event->hw), COREPMU_FREQ_YOUNG);
 
 	testbed_time += 2 * TICK_NSEC - NSEC_PER_SEC / RATE / 10;
-	tick(event, 9 * PROBE);
+	end_tick(event, 9 * PROBE);
 	KUNIT_EXPECT_EQ(test, corepmu_hw_freq(&event->hw), COREPMU_FREQ_YOUNG);
 	testbed_time++;
-	tick(event, 9 * PROBE);
+	end_tick(event, 9 * PROBE);
 	KUNIT_EXPECT_EQ(test, corepmu_hw_freq(&event->hw), RATE);
-	tick(event, 9 * PROBE);
+	end_tick(event, 9 * PROBE);
 	KUNIT_EXPECT_EQ(test, event->hw.sample_period, 9 * PROBE);
 }
 
@@ -400,16 +400,16 @@ static void freq_low_rate_stays_young(struct kunit *test)
 	struct perf_event *event = start_with_rate(b, 1);
 
 	first_sample(b, event, PROBE, 3 * TICK_NSEC);
-	tick(event, 1);
+	end_tick(event, 1);
 	KUNIT_EXPECT_EQ(test, corepmu_hw_freq(&event->hw), COREPMU_FREQ_YOUNG);
 
 	/* The frequency is so low that the event stays young for the time of a period. */
 	count_in(b, PROBE, NSEC_PER_SEC - 3 * TICK_NSEC);
-	tick(event, 1);
+	end_tick(event, 1);
 	KUNIT_EXPECT_EQ(test, corepmu_hw_freq(&event->hw), COREPMU_FREQ_YOUNG);
 	/* 3 * PROBE + 1 events in a second and a nanosecond: 3 * PROBE in a second. */
 	count_in(b, PROBE + 1, 1);
-	tick(event, 1);
+	end_tick(event, 1);
 	KUNIT_EXPECT_EQ(test, corepmu_hw_freq(&event->hw), 1);
 	KUNIT_EXPECT_EQ(test, event->hw.sample_period, 3 * PROBE);
 }
@@ -423,10 +423,10 @@ static void freq_count_is_large(struct kunit *test)
 
 	testbed_time += NSEC_PER_SEC / RATE;
 	local64_set(&event->count, most);
-	tick(event, 1);
+	end_tick(event, 1);
 	KUNIT_EXPECT_EQ(test, event->hw.sample_period, most);
 	local64_set(&event->count, most + 1);
-	tick(event, 1);
+	end_tick(event, 1);
 	KUNIT_EXPECT_EQ(test, event->hw.sample_period / 1000000, most / 1000000);
 }
 
@@ -445,7 +445,7 @@ static void freq_counts_own_time(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, fixture_add(event, PERF_EF_START), 0);
 	testbed_time += half;
 	fixture_run(b, TESTBED_CYCLES, PROBE - PROBE / 2);
-	tick(event, 1);
+	end_tick(event, 1);
 	KUNIT_EXPECT_EQ(test, event->hw.sample_period, 10 * PROBE);
 }
 
@@ -456,7 +456,7 @@ static void freq_changes_period(struct kunit *test)
 	struct perf_event *event = start_with_rate(b, RATE);
 
 	first_sample(b, event, PROBE, 3 * TICK_NSEC);
-	tick(event, 5000);
+	end_tick(event, 5000);
 	KUNIT_ASSERT_EQ(test, corepmu_hw_freq(&event->hw), RATE);
 	fixture_stop_event(event, PERF_EF_UPDATE);
 	event->hw.sample_period = 5000;

@@ -20,7 +20,7 @@
 #include "fixture/testbed.h"
 
 /* Mark the event as throttled, as perf_event_throttle() in kernel/events/core.c does. */
-static void throttle(struct fixture *b, struct perf_event *event)
+static void throttle_event(struct fixture *b, struct perf_event *event)
 {
 	event->hw.interrupts = U64_MAX;
 }
@@ -75,7 +75,7 @@ static void move_stopped(struct kunit *test,
  */
 static void late_moves_throttled(struct kunit *test)
 {
-	move_stopped(test, throttle);
+	move_stopped(test, throttle_event);
 }
 
 /* The late sample is the last one that PERF_EVENT_IOC_REFRESH allows: the event stays stopped. */
@@ -111,7 +111,7 @@ static void power_up_stopped(struct kunit *test,
 /* The stop at power-down emits the late sample: a throttled event stays stopped at power-up. */
 static void late_powers_up_throttled(struct kunit *test)
 {
-	power_up_stopped(test, throttle);
+	power_up_stopped(test, throttle_event);
 }
 
 static void late_powers_up_at_limit(struct kunit *test)
@@ -185,7 +185,7 @@ static void throttle_all(struct fixture *b, struct perf_event *event)
 
 	max_depth = max(max_depth, ++depth);
 	list_for_each_entry(other, &b->open, event_entry) {
-		throttle(b, other);
+		throttle_event(b, other);
 		other->pmu->stop(other, 0);
 	}
 	depth--;
@@ -237,7 +237,7 @@ static void late_stops_throttled(struct kunit *test)
 	struct fixture *b = test->priv;
 	struct perf_event *event = fixture_sampling(b, PERF_COUNT_HW_CPU_CYCLES, 1000);
 
-	throttle(b, event);
+	throttle_event(b, event);
 	RUN_EXPECT_SAMPLES(b, TESTBED_CYCLES, 1000, 1);
 	KUNIT_EXPECT_EQ(test, event->hw.interrupts, U64_MAX);
 	KUNIT_EXPECT_TRUE(test, event->hw.state & PERF_HES_STOPPED);

@@ -92,7 +92,7 @@ static void clear_dirty_counters(void)
 }
 
 /* With x86_pmu.lbr_pt_coexist, the kernel does not count events of Intel PT. */
-static bool coexists(unsigned int what)
+static bool does_coexist(unsigned int what)
 {
 	return what == X86_MODEL_PT && *(bool *)&x86_model_pmu[X86_MODEL_PMU_COEXIST];
 }
@@ -105,7 +105,7 @@ static bool coexists(unsigned int what)
  */
 int x86_model_add_exclusive(unsigned int what)
 {
-	if (coexists(what))
+	if (does_coexist(what))
 		return 0;
 	for (unsigned int i = 0; i < X86_MODEL_USERS; i++)
 		if (i != what && x86_model_exclusive[i])
@@ -121,7 +121,7 @@ int x86_model_add_exclusive(unsigned int what)
  */
 void x86_model_del_exclusive(unsigned int what)
 {
-	if (!coexists(what))
+	if (!does_coexist(what))
 		x86_model_exclusive[what]--;
 }
 

@@ -82,7 +82,7 @@ int tracepoint_model_unregister(struct tracepoint *tp, void *probe, void *data)
 
 #if defined(CONFIG_TRACEPOINTS) && defined(CONFIG_MODULES)
 
-static void notify(unsigned long action)
+static void notify_module(unsigned long action)
 {
 	/* As tracepoint_ptr_t, which is const */
 #ifdef CONFIG_HAVE_ARCH_PREL32_RELOCATIONS
@@ -116,7 +116,7 @@ static void notify(unsigned long action)
 
 #else
 
-static void notify(unsigned long action)
+static void notify_module(unsigned long action)
 {
 }
 
@@ -131,7 +131,7 @@ static void notify(unsigned long action)
 int tracepoint_model_register_notifier(struct notifier_block *block)
 {
 	notifier = block;
-	notify(MODULE_STATE_COMING);
+	notify_module(MODULE_STATE_COMING);
 	return 0;
 }
 
@@ -143,7 +143,7 @@ int tracepoint_model_register_notifier(struct notifier_block *block)
  */
 int tracepoint_model_unregister_notifier(struct notifier_block *block)
 {
-	notify(MODULE_STATE_GOING);
+	notify_module(MODULE_STATE_GOING);
 	notifier = NULL;
 	return 0;
 }
@@ -156,7 +156,7 @@ void tracepoint_model_load_kvm(bool load)
 {
 	if (load)
 		kvm_is_loaded = true;
-	notify(load ? MODULE_STATE_COMING : MODULE_STATE_GOING);
+	notify_module(load ? MODULE_STATE_COMING : MODULE_STATE_GOING);
 	kvm_is_loaded = load;
 }
 

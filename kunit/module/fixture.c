@@ -32,7 +32,7 @@ void load_power_on(const struct testbed *testbed, unsigned int counts, bool deaf
 	}
 }
 
-static unsigned int faults(void)
+static unsigned int count_faults(void)
 {
 	unsigned int sum = 0;
 	int cpu;
@@ -62,6 +62,6 @@ int load_init(struct kunit *test)
 void load_exit(struct kunit *test)
 {
 	corepmu_hotplug_exit();
-	KUNIT_EXPECT_EQ(test, faults(), 0);
+	KUNIT_EXPECT_EQ(test, count_faults(), 0);
 	KUNIT_EXPECT_EQ(test, x86_model_reserved(), 0);
 }

@@ -159,7 +159,7 @@ static void load_clears_released_counters(struct kunit *test)
 }
 
 /* Start and register a testbed's PMU. */
-static struct corepmu *load(struct kunit *test, const struct testbed *testbed)
+static struct corepmu *load_driver(struct kunit *test, const struct testbed *testbed)
 {
 	struct corepmu *pmu = testbed->ops->start(testbed);
 
@@ -169,7 +169,7 @@ static struct corepmu *load(struct kunit *test, const struct testbed *testbed)
 	return pmu;
 }
 
-static void unload(const struct testbed *testbed, struct corepmu *pmu)
+static void unload_driver(const struct testbed *testbed, struct corepmu *pmu)
 {
 	corepmu_unregister(pmu);
 	testbed->ops->end(pmu);
@@ -214,10 +214,10 @@ static void load_left_out(struct kunit *test)
 		per_cpu_ptr(&x86_model_state, cpu)->deaf = table[i].deaf;
 		per_cpu_ptr(&x86_model_state, cpu)->room = table[i].room;
 		per_cpu_ptr(&pmuv3_model_state, cpu)->dead = table[i].dead;
-		pmu = load(test, testbed);
+		pmu = load_driver(test, testbed);
 		KUNIT_EXPECT_EQ_MSG(test, pmu->counters, table[i].counters, "row %u", i);
 		KUNIT_EXPECT_EQ_MSG(test, pmu->pair_counters, table[i].pairs, "row %u", i);
-		unload(testbed, pmu);
+		unload_driver(testbed, pmu);
 	}
 }
 
@@ -233,7 +233,7 @@ static void load_ignores_left_out(struct kunit *test)
 
 	load_power_on(testbed, LIVELY, false);
 	per_cpu_ptr(&x86_model_state, cpumask_last(cpu_online_mask))->dead = BIT_ULL(3);
-	pmu = load(test, testbed);
+	pmu = load_driver(test, testbed);
 	preempt_disable();
 	unknown = testbed->ops->unknown();
 	this_cpu_write(x86_model_state.global_status, BIT_ULL(3));
@@ -242,7 +242,7 @@ static void load_ignores_left_out(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, this_cpu_read(x86_model_state.global_status), BIT_ULL(3));
 	this_cpu_write(x86_model_state.global_status, 0);
 	preempt_enable();
-	unload(testbed, pmu);
+	unload_driver(testbed, pmu);
 }
 
 /* An event that only left-out counters could count is rejected. */

@@ -44,7 +44,7 @@ static struct device_attribute *find_file(struct fixture *b, const char *group, 
 }
 
 /* Return the text of a file; NULL if it is not shown. */
-static char *show(struct kunit *test, struct fixture *b, const char *group, const char *name)
+static char *show_file(struct kunit *test, struct fixture *b, const char *group, const char *name)
 {
 	struct device_attribute *attr = find_file(b, group, name);
 	char *page;
@@ -58,7 +58,7 @@ static char *show(struct kunit *test, struct fixture *b, const char *group, cons
 	return page;
 }
 
-static void offer(struct fixture *b)
+static void register_pmu(struct fixture *b)
 {
 	KUNIT_ASSERT_EQ(b->test, perf_pmu_register(&b->pmu->perf_pmu, "corepmu_kunit", -1), 0);
 }
@@ -161,8 +161,8 @@ static void sysfs_files(struct kunit *test)
 	struct fixture *b = fixture_start_on(test, f->testbed);
 	char *text;
 
-	offer(b);
-	text = show(test, b, f->group, f->name);
+	register_pmu(b);
+	text = show_file(test, b, f->group, f->name);
 	if (f->text)
 		KUNIT_EXPECT_STREQ(test, text ?: "(not shown)", f->text);
 	else
@@ -177,11 +177,11 @@ static void sysfs_every_file(struct kunit *test)
 	const struct attribute_group **groups;
 	unsigned int nr = 0;
 
-	offer(b);
+	register_pmu(b);
 	model_forget();
 	for (groups = b->pmu->perf_pmu.attr_groups; *groups; groups++) {
 		for (struct attribute **attrs = (*groups)->attrs; *attrs; attrs++) {
-			char *text = show(test, b, (*groups)->name ?: "", (*attrs)->name);
+			char *text = show_file(test, b, (*groups)->name ?: "", (*attrs)->name);
 
 			if (!text)
 				continue;
@@ -211,7 +211,7 @@ static void expect_cpus(struct fixture *b, const struct cpumask *mask)
 	char cpus[32];
 
 	snprintf(cpus, sizeof(cpus), "%*pbl\n", cpumask_pr_args(mask));
-	KUNIT_EXPECT_STREQ(b->test, show(b->test, b, "", "cpus") ?: "(not shown)", cpus);
+	KUNIT_EXPECT_STREQ(b->test, show_file(b->test, b, "", "cpus") ?: "(not shown)", cpus);
 }
 
 /* The file cpus lists the online CPUs; it is shown only for the core PMU. */
@@ -221,7 +221,7 @@ static void sysfs_cpus(struct kunit *test)
 
 	set_cpus_allowed_ptr(current, cpumask_of(cpumask_first(cpu_online_mask)));
 	b = fixture_start(test, test->param_value);
-	offer(b);
+	register_pmu(b);
 	expect_cpus(b, cpu_online_mask);
 	if (IS_ENABLED(CONFIG_HOTPLUG_CPU)) {
 		KUNIT_EXPECT_EQ(test, others_online(b->cpu, false), 0);
@@ -230,7 +230,7 @@ static void sysfs_cpus(struct kunit *test)
 		expect_cpus(b, cpu_online_mask);
 	}
 	b->pmu->claims_generic = false;
-	KUNIT_EXPECT_NULL(test, show(test, b, "", "cpus"));
+	KUNIT_EXPECT_NULL(test, show_file(test, b, "", "cpus"));
 	perf_pmu_unregister(&b->pmu->perf_pmu);
 }
 
@@ -244,24 +244,24 @@ static void sysfs_alias(struct kunit *test)
 	const char *cpu_type = b->pmu->cpu_type;
 	bool known = b->pmu->backend->tools_know_name;
 
-	offer(b);
+	register_pmu(b);
 	b->pmu->cpu_type = NULL;
-	KUNIT_EXPECT_STREQ(test, show(test, b, "", "alias") ?: "(not shown)",
+	KUNIT_EXPECT_STREQ(test, show_file(test, b, "", "alias") ?: "(not shown)",
 			   known ? "cpu\n" : "(not shown)");
 	b->pmu->cpu_type = "atom";
-	KUNIT_EXPECT_STREQ(test, show(test, b, "", "alias") ?: "(not shown)",
+	KUNIT_EXPECT_STREQ(test, show_file(test, b, "", "alias") ?: "(not shown)",
 			   known ? "cpu_atom\n" : "(not shown)");
 	b->pmu->cpu_type = cpu_type;
 
 	b->pmu->perf_pmu.name = "cpu_atom";
-	KUNIT_EXPECT_NULL(test, show(test, b, "", "alias"));
+	KUNIT_EXPECT_NULL(test, show_file(test, b, "", "alias"));
 	b->pmu->perf_pmu.name = "cpu";
-	KUNIT_EXPECT_NULL(test, show(test, b, "", "alias"));
+	KUNIT_EXPECT_NULL(test, show_file(test, b, "", "alias"));
 	b->pmu->perf_pmu.name = "cpux";
-	KUNIT_EXPECT_EQ(test, !!show(test, b, "", "alias"), known);
+	KUNIT_EXPECT_EQ(test, !!show_file(test, b, "", "alias"), known);
 	b->pmu->perf_pmu.name = "corepmu_kunit";
 	b->pmu->claims_generic = false;
-	KUNIT_EXPECT_NULL(test, show(test, b, "", "alias"));
+	KUNIT_EXPECT_NULL(test, show_file(test, b, "", "alias"));
 	perf_pmu_unregister(&b->pmu->perf_pmu);
 }
 
@@ -274,7 +274,7 @@ static void sysfs_freeze_on_smi(struct kunit *test)
 	struct perf_event *event;
 	struct device *dev;
 
-	offer(b);
+	register_pmu(b);
 	dev = b->pmu->perf_pmu.dev;
 	KUNIT_EXPECT_EQ(test, x86_read_msr(MSR_IA32_DEBUGCTLMSR), own);
 	x86_write_msr(MSR_IA32_DEBUGCTLMSR, own | others);
@@ -286,7 +286,7 @@ static void sysfs_freeze_on_smi(struct kunit *test)
 	fixture_run(b, TESTBED_INSTRUCTIONS, 300);
 	KUNIT_EXPECT_EQ(test, attr->store(dev, attr, "0\n", 2), 2);
 	KUNIT_EXPECT_EQ(test, x86_read_msr(MSR_IA32_DEBUGCTLMSR), others);
-	KUNIT_EXPECT_STREQ(test, show(test, b, "", "freeze_on_smi"), "0\n");
+	KUNIT_EXPECT_STREQ(test, show_file(test, b, "", "freeze_on_smi"), "0\n");
 	fixture_run(b, TESTBED_INSTRUCTIONS, 44);
 	KUNIT_EXPECT_EQ(test, attr->store(dev, attr, "2\n", 2), -EINVAL);
 	KUNIT_EXPECT_EQ(test, attr->store(dev, attr, "on\n", 3), -EINVAL);
@@ -317,7 +317,7 @@ static void note_overflow(struct perf_event *event, struct perf_sample_data *dat
 	b->nr_samples++;
 }
 
-static struct perf_event *create(struct fixture *b, u64 config, u64 period)
+static struct perf_event *create_event(struct fixture *b, u64 config, u64 period)
 {
 	struct perf_event_attr attr = {
 		.type = b->pmu->perf_pmu.type, .size = sizeof(attr), .config = config,
@@ -349,13 +349,13 @@ static void perf_core_events(struct kunit *test)
 		config[0] = 0x11;
 		config[1] = 0x08;
 	}
-	offer(b);
-	counting = create(b, config[1], 0);
+	register_pmu(b);
+	counting = create_event(b, config[1], 0);
 	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, counting);
-	sampling = create(b, config[0], 1000000);
+	sampling = create_event(b, config[0], 1000000);
 	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, sampling);
 	/* Creating an event with the code ~0 fails: no CPU has this event. */
-	refused = create(b, ~0ULL, 0);
+	refused = create_event(b, ~0ULL, 0);
 	KUNIT_EXPECT_EQ(test, PTR_ERR_OR_ZERO(refused), -EINVAL);
 
 	fixture_run(b, TESTBED_INSTRUCTIONS, 1234567);
@@ -426,10 +426,10 @@ static void perf_core_power(struct kunit *test)
 
 	if (!strncmp(b->testbed->name, "pmuv3", 5))
 		config = 0x08;
-	offer(b);
-	counting = create(b, config, 0);
+	register_pmu(b);
+	counting = create_event(b, config, 0);
 	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, counting);
-	sampling = create(b, config, 1000000);
+	sampling = create_event(b, config, 1000000);
 	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, sampling);
 	perf_event_disable(counting);
 	perf_event_enable(counting);

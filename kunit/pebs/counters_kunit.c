@@ -254,7 +254,7 @@ static void counters_incomplete(struct kunit *test)
 }
 
 /* Return the counters that the model records. */
-static u64 recorded(const struct fixture *b)
+static u64 find_recorded(const struct fixture *b)
 {
 	const struct x86_model *m = pebs_model();
 	u64 counters = 0;
@@ -280,14 +280,14 @@ static void counters_registers(struct kunit *test)
 	other = fixture_event(b, PERF_COUNT_HW_CPU_CYCLES, 0);
 	KUNIT_ASSERT_EQ(test, fixture_add(other, PERF_EF_START), 0);
 	open_group(b, &first, &second, false);
-	KUNIT_EXPECT_EQ(test, recorded(b), 0);
+	KUNIT_EXPECT_EQ(test, find_recorded(b), 0);
 	start_group(b);
 	both = BIT_ULL(leader->hw.idx) | BIT_ULL(member->hw.idx);
-	KUNIT_EXPECT_EQ(test, recorded(b), both);
+	KUNIT_EXPECT_EQ(test, find_recorded(b), both);
 	fixture_stop_event(member, PERF_EF_UPDATE);
-	KUNIT_EXPECT_EQ(test, recorded(b), BIT_ULL(leader->hw.idx));
+	KUNIT_EXPECT_EQ(test, find_recorded(b), BIT_ULL(leader->hw.idx));
 	fixture_start_event(member, 0);
-	KUNIT_EXPECT_EQ(test, recorded(b), both);
+	KUNIT_EXPECT_EQ(test, find_recorded(b), both);
 	fixture_del(leader);
 	fixture_del(member);
 	close_group(b);
@@ -295,7 +295,7 @@ static void counters_registers(struct kunit *test)
 	/* Without PERF_SAMPLE_READ records have no counters. */
 	leader = open_precise(b, PERF_COUNT_HW_INSTRUCTIONS, 2, 100);
 	KUNIT_ASSERT_EQ(test, fixture_add(leader, PERF_EF_START), 0);
-	KUNIT_EXPECT_EQ(test, recorded(b), 0);
+	KUNIT_EXPECT_EQ(test, find_recorded(b), 0);
 }
 
 #define SLOTS		0x0400

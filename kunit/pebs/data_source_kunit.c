@@ -163,7 +163,7 @@ static const struct layout {
 };
 
 /* Return the field of @word that has @letter in @figure. */
-static unsigned int field(const char *figure, char letter, unsigned int word)
+static unsigned int parse_field(const char *figure, char letter, unsigned int word)
 {
 	unsigned int bit, value = 0;
 
@@ -214,9 +214,9 @@ static u64 omr_expected(struct kunit *test, unsigned int word)
 
 static u64 expected_code(struct kunit *test, const struct layout *layout, unsigned int word)
 {
-	unsigned int code = field(layout->figure, 'c', word), i;
+	unsigned int code = parse_field(layout->figure, 'c', word), i;
 
-	if (field(layout->figure, 'M', word))
+	if (parse_field(layout->figure, 'M', word))
 		return omr_expected(test, word);
 	for (i = 0; layout->texts[i]; i++)
 		if (i == code)

@@ -98,7 +98,7 @@ static const struct {
 static struct x86_model_cpu this_cpu;
 static struct testbed this_testbed;
 
-static struct fixture *start(struct kunit *test)
+static struct fixture *start_fixture(struct kunit *test)
 {
 	this_testbed = *testbed_by_name("intel-pebs-icl");
 	this_testbed.cpu = &this_cpu;
@@ -123,7 +123,7 @@ static void event_names_of_memory(struct kunit *test)
 		struct fixture *b;
 
 		set_cpu(row);
-		b = start(test);
+		b = start_fixture(test);
 		kunit_info(test, "model %u, %#x, type %#x\n", cpus[row].family, cpus[row].model,
 			   cpus[row].core_type);
 		KUNIT_EXPECT_STREQ(test, text_of(test, b, "events", "mem-loads") ?: "",
@@ -148,7 +148,7 @@ static void event_names_need_threshold(struct kunit *test)
 
 		set_cpu(row);
 		pebs_model_no_latency = true;
-		b = start(test);
+		b = start_fixture(test);
 		pebs_model_no_latency = false;
 		KUNIT_EXPECT_NULL(test, text_of(test, b, "events", "mem-loads"));
 		KUNIT_EXPECT_NULL(test, text_of(test, b, "format", "ldlat"));
@@ -167,7 +167,7 @@ static void event_names_of_metrics(struct kunit *test)
 		this_cpu.fixed_map = 0xf;
 		this_cpu.metrics = i & 1 ? 8 : 0;
 		this_cpu.metrics_clear = i & 2;
-		b = start(test);
+		b = start_fixture(test);
 		KUNIT_EXPECT_STREQ(test, text_of(test, b, "format", "metrics_clear") ?: "",
 				   i == 3 ? "config1:0\n" : "");
 		fixture_end(b);

@@ -43,7 +43,7 @@ static struct perf_event *guest_open(struct fixture *b, bool exclude_guest)
 	return branch_open_attr(b, &attr);
 }
 
-static void take(u64 from)
+static void take_branch(u64 from)
 {
 	x86_model_branch(from, USER_TO, X86_MODEL_COND, 0);
 }
@@ -51,12 +51,12 @@ static void take(u64 from)
 /* Take branches in the host, in a guest, and in the host again. */
 static void run_a_guest(void)
 {
-	take(BEFORE);
+	take_branch(BEFORE);
 	x86_model_enter_guest();
-	take(GUEST);
+	take_branch(GUEST);
 	x86_model_trace_exit();
 	x86_model_end_guest();
-	take(AFTER);
+	take_branch(AFTER);
 }
 
 static void guest_is_not_recorded(struct kunit *test)
@@ -104,17 +104,17 @@ static void guest_interrupt_before_entry(struct kunit *test)
 	struct fixture *b = guest_fixture(test);
 	struct perf_event *event = branch_start(guest_open(b, true));
 
-	take(BEFORE);
+	take_branch(BEFORE);
 	x86_model_enter_guest();
 	OVERFLOW_EXPECT_FROM(b, &branch_seen[0], BEFORE);
 	/* As perf core does, from an interrupt or for a switch of tasks */
 	b->cpuc->branches->stale = true;
 	corepmu_stop_cpu(b->cpuc);
 	corepmu_start_cpu(b->cpuc);
-	take(GUEST);
+	take_branch(GUEST);
 	x86_model_trace_exit();
 	x86_model_end_guest();
-	take(AFTER);
+	take_branch(AFTER);
 	OVERFLOW_EXPECT_FROM(b, &branch_seen[1], AFTER);
 	branch_end(event);
 }
@@ -125,10 +125,10 @@ static void guest_exit_is_missing(struct kunit *test)
 	struct fixture *b = guest_fixture(test);
 	struct perf_event *event = branch_start(guest_open(b, true));
 
-	take(BEFORE);
+	take_branch(BEFORE);
 	x86_model_enter_guest();
 	x86_model_end_guest();
-	take(AFTER);
+	take_branch(AFTER);
 	branch_overflow(b);
 	KUNIT_EXPECT_EQ(test, branch_seen[0].nr, 0);
 	run_a_guest();
@@ -144,7 +144,7 @@ static void guest_entry_after_missing_exit(struct kunit *test)
 	struct fixture *b = guest_fixture(test);
 	struct perf_event *event = branch_start(guest_open(b, true));
 
-	take(BEFORE);
+	take_branch(BEFORE);
 	x86_model_enter_guest();
 	x86_model_end_guest();
 	run_a_guest();
@@ -166,10 +166,10 @@ static void guest_exit_on_another_cpu(struct kunit *test)
 	corepmu_features_sched_task(true);
 	corepmu_stop_cpu(b->cpuc);
 	corepmu_start_cpu(b->cpuc);
-	take(AFTER);
+	take_branch(AFTER);
 	/* The exit of a guest that entered on another CPU */
 	x86_model_trace_exit();
-	take(BEFORE);
+	take_branch(BEFORE);
 	OVERFLOW_EXPECT_FROM(b, &branch_seen[0], BEFORE, AFTER);
 	branch_end(event);
 

@@ -32,7 +32,7 @@ static const struct x86_model_cpu zxc = {
 	.nr_gp = 2, .gp_width = 40, .nr_fixed = 3, .fixed_width = 40, .nr_events = 6,
 };
 
-static struct perf_event *start(struct kunit *test, unsigned int model, u32 missing)
+static struct perf_event *start_event(struct kunit *test, unsigned int model, u32 missing)
 {
 	struct x86_model_cpu cpu = family_7;
 
@@ -107,7 +107,7 @@ static void zhaoxin_generic_events(struct kunit *test)
 	static const unsigned int models[] = { WUDAOKOU, LUJIAZUI, YONGFENG };
 
 	for (unsigned int i = 0; i < ARRAY_SIZE(models); i++) {
-		struct perf_event *event = start(test, models[i], 0);
+		struct perf_event *event = start_event(test, models[i], 0);
 
 		for (unsigned int row = 0; row < ARRAY_SIZE(generics); row++)
 			expect_code(test, event, row, generics[row].codes[i]);
@@ -129,7 +129,7 @@ static void zhaoxin_missing_events(struct kunit *test)
 	struct fixture *b;
 	u64 *hardware;
 
-	start(test, LUJIAZUI, BIT(1) | BIT(2) | BIT(6));
+	start_event(test, LUJIAZUI, BIT(1) | BIT(2) | BIT(6));
 	b = test->priv;
 	hardware = to_x86(b->pmu)->hardware;
 	KUNIT_EXPECT_EQ(test, hardware[PERF_COUNT_HW_INSTRUCTIONS], 0);
@@ -142,7 +142,7 @@ static void zhaoxin_missing_events(struct kunit *test)
 /* With a threshold, a fixed counter does not count the event. */
 static void zhaoxin_counters(struct kunit *test)
 {
-	struct perf_event *event = start(test, WUDAOKOU, 0);
+	struct perf_event *event = start_event(test, WUDAOKOU, 0);
 
 	KUNIT_EXPECT_EQ(test, uarch_counters(test, event, 0x00c0), GP(4) | FIXED(0));
 	KUNIT_EXPECT_EQ(test, uarch_counters(test, event, 0x0082), GP(4) | FIXED(1));
@@ -163,7 +163,7 @@ static void zhaoxin_long_periods(struct kunit *test)
 	struct perf_event *event;
 	struct fixture *b;
 
-	start(test, LUJIAZUI, 0);
+	start_event(test, LUJIAZUI, 0);
 	b = test->priv;
 	event = fixture_event(b, PERF_COUNT_HW_CPU_CYCLES, BIT_ULL(40));
 	KUNIT_EXPECT_EQ(test, fixture_add(event, PERF_EF_START), 0);
@@ -210,7 +210,7 @@ static void zhaoxin_takes_known_cpus(struct kunit *test)
 		struct x86_desc desc = { };
 		struct fixture *b;
 
-		start(test, LUJIAZUI, 0);
+		start_event(test, LUJIAZUI, 0);
 		b = test->priv;
 		desc.pmu = b->pmu;
 		cpu.family = cpus[i].family;

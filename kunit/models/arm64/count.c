@@ -35,7 +35,7 @@ static u64 overflow_mask(struct pmuv3_model *m, unsigned int n)
 }
 
 /* D13.5: filtering by exception level; the model has no secure state. */
-static bool passes(u64 type, unsigned int el)
+static bool passes_filter(u64 type, unsigned int el)
 {
 	switch (el) {
 	case 0:
@@ -57,7 +57,7 @@ static unsigned int event_of(struct pmuv3_model *m, unsigned int n)
 	return FIELD_GET(TYPE_EVENT, m->type[n]);
 }
 
-static u64 counting(struct pmuv3_model *m, unsigned int event, unsigned int el)
+static u64 find_counting(struct pmuv3_model *m, unsigned int event, unsigned int el)
 {
 	u64 set = m->enabled & pmuv3_model_counters(), left;
 
@@ -66,20 +66,20 @@ static u64 counting(struct pmuv3_model *m, unsigned int event, unsigned int el)
 	for (left = set; left; left &= left - 1) {
 		unsigned int n = __ffs64(left);
 
-		if (event_of(m, n) != event || !passes(m->type[n], el))
+		if (event_of(m, n) != event || !passes_filter(m->type[n], el))
 			set &= ~BIT_ULL(n);
 	}
 
 	return set;
 }
 
-static void add(struct pmuv3_model *m, unsigned int n, u64 step, unsigned int el);
+static void add_count(struct pmuv3_model *m, unsigned int n, u64 step, unsigned int el);
 
 /*
  * D13.11.3, CHAIN: an odd counter with this event counts when the even counter below wraps at 32
  * bits. CHAIN counts nothing on an even counter, and nothing with PMCR_EL0.LP.
  */
-static void wrapped(struct pmuv3_model *m, unsigned int n, unsigned int el)
+static void note_wrap(struct pmuv3_model *m, unsigned int n, unsigned int el)
 {
 	unsigned int odd = n + 1;
 
@@ -89,25 +89,25 @@ static void wrapped(struct pmuv3_model *m, unsigned int n, unsigned int el)
 	if (n & 1 || overflow_mask(m, n) == U64_MAX)
 		return;
 	if (!pmuv3_model_is_event_counter(odd) || !(m->enabled & BIT_ULL(odd)) ||
-	    event_of(m, odd) != EVENT_CHAIN || !passes(m->type[odd], el))
+	    event_of(m, odd) != EVENT_CHAIN || !passes_filter(m->type[odd], el))
 		return;
-	add(m, odd, 1, el);
+	add_count(m, odd, 1, el);
 }
 
-static void add(struct pmuv3_model *m, unsigned int n, u64 step, unsigned int el)
+static void add_count(struct pmuv3_model *m, unsigned int n, u64 step, unsigned int el)
 {
 	u64 before = m->counter[n], at = overflow_mask(m, n);
 
 	m->counter[n] = (before + step) & pmuv3_model_counter_mask(n);
 	/* Callers step up to a wrap and not beyond. */
 	if (step > at - (before & at))
-		wrapped(m, n, el);
+		note_wrap(m, n, el);
 }
 
 /* Count up to @times events, but stop at the first overflow. Return the number that is left. */
-static u64 advance(struct pmuv3_model *m, unsigned int event, unsigned int el, u64 times)
+static u64 advance_counters(struct pmuv3_model *m, unsigned int event, unsigned int el, u64 times)
 {
-	u64 set = counting(m, event, el) & ~m->dead, left, step = times;
+	u64 set = find_counting(m, event, el) & ~m->dead, left, step = times;
 
 	for (left = set; left; left &= left - 1) {
 		unsigned int n = __ffs64(left);
@@ -118,7 +118,7 @@ static u64 advance(struct pmuv3_model *m, unsigned int event, unsigned int el, u
 			step = room + 1;
 	}
 	for (left = set; left; left &= left - 1)
-		add(m, __ffs64(left), step, el);
+		add_count(m, __ffs64(left), step, el);
 
 	return times - step;
 }
@@ -170,13 +170,13 @@ void pmuv3_model_run(unsigned int event, unsigned int el, u64 times)
 
 	local_irq_save(flags);
 	while (times) {
-		times = advance(m, event, el, times);
+		times = advance_counters(m, event, el, times);
 		if (is_requested(m) && !m->hold) {
 			u64 late = min_t(u64, m->skid, times);
 
 			times -= late;
 			while (late)
-				late = advance(m, event, el, late);
+				late = advance_counters(m, event, el, late);
 			take_irqs(m, !el);
 		}
 	}

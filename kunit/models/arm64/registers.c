@@ -47,7 +47,7 @@ static const struct {
 };
 
 /* PMEVCNTR<n>_EL0 and PMEVTYPER<n>_EL0: CRn 14, CRm 0b10:n[4:3] or 0b11:n[4:3], op2 n[2:0] */
-static int decode(u32 reg, const char **name, int *index)
+static int decode_register(u32 reg, const char **name, int *index)
 {
 	*index = -1;
 	for (unsigned int i = 0; i < ARRAY_SIZE(names); i++)
@@ -91,7 +91,7 @@ u64 pmuv3_model_read(u32 reg)
 	if (pmuv3_model_read_brbe(reg, &value))
 		return value;
 
-	reg = decode(reg, &name, &index);
+	reg = decode_register(reg, &name, &index);
 	n = index >= 0 ? index : m->pmselr & GENMASK(4, 0);
 
 	switch (reg) {
@@ -209,7 +209,7 @@ void pmuv3_model_write(u32 reg, u64 value)
 	if (pmuv3_model_write_brbe(reg, value))
 		return;
 
-	reg = decode(reg, &name, &index);
+	reg = decode_register(reg, &name, &index);
 	n = index >= 0 ? index : m->pmselr & GENMASK(4, 0);
 
 	switch (reg) {

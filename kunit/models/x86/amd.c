@@ -22,7 +22,7 @@
 #define CTL_RESERVED	(GENMASK_ULL(63, 42) | GENMASK_ULL(39, 36) | BIT_ULL(21) | BIT_ULL(19))
 
 /* Return the counter that a register belongs to, or -1; *ctl is true for PERF_CTL. */
-static int decode(u32 msr, bool *ctl)
+static int decode_msr(u32 msr, bool *ctl)
 {
 	unsigned int version = x86_model_this()->version;
 	int index = -1;
@@ -55,7 +55,7 @@ bool amd_model_read(struct x86_model *m, u32 msr, u64 *value, const char **name,
 {
 	bool ctl;
 
-	*index = decode(msr, &ctl);
+	*index = decode_msr(msr, &ctl);
 	if (*index >= 0) {
 		*name = ctl ? "PERF_CTL" : "PERF_CTR";
 		*value = ctl ? m->select[*index] : m->counter[*index];
@@ -105,7 +105,7 @@ bool amd_model_write(struct x86_model *m, u32 msr, u64 value, const char **name,
 	if (!amd_model_read(m, msr, &old, name, index))
 		return false;
 
-	if (decode(msr, &ctl) >= 0) {
+	if (decode_msr(msr, &ctl) >= 0) {
 		if (ctl)
 			m->select[*index] = value & ~(CTL_RESERVED | x86_model_ctl_kept);
 		else	/* 13.2.1, figure 13-6: 48 bits; the upper bits are reserved */

@@ -88,7 +88,7 @@ static bool fixed_counts(struct x86_model *m, int nr, u64 event, bool user)
 }
 
 /* Return the lowest @nr bits of @set. */
-static u64 lowest(u64 set, unsigned int nr)
+static u64 lowest_bits(u64 set, unsigned int nr)
 {
 	u64 rest = set;
 
@@ -99,7 +99,7 @@ static u64 lowest(u64 set, unsigned int nr)
 }
 
 /* Return the counters that the hypervisor backs with hardware counters. */
-static u64 backed(struct x86_model *m)
+static u64 find_backed(struct x86_model *m)
 {
 	u64 set = 0;
 
@@ -115,11 +115,11 @@ static u64 backed(struct x86_model *m)
 	if (has_global_ctrl())
 		set &= m->global_ctrl;
 
-	return lowest(set, m->room) & ~m->dead;
+	return lowest_bits(set, m->room) & ~m->dead;
 }
 
 /* Return the counters that count @event now. */
-static u64 counting(struct x86_model *m, u64 event, bool user)
+static u64 find_counting(struct x86_model *m, u64 event, bool user)
 {
 	u64 set = 0;
 
@@ -131,14 +131,14 @@ static u64 counting(struct x86_model *m, u64 event, bool user)
 			if ((intel_model_fixed() & BIT(i)) && fixed_counts(m, i, event, user))
 				set |= BIT_ULL(FIXED_BASE + i);
 	}
-	set &= backed(m);
+	set &= find_backed(m);
 	if (!has_global_ctrl())
 		return set;
 	/* SDM 20.2.4.1: CTR_FRZ stops all counters, whatever GLOBAL_CTRL says. */
 	return m->global_status & STATUS_CTR_FRZ ? 0 : set & m->global_ctrl;
 }
 
-static bool interrupts(struct x86_model *m, int idx)
+static bool is_interrupting(struct x86_model *m, int idx)
 {
 	if (idx >= FIXED_BASE)
 		return m->fixed_ctrl & BIT_ULL(4 * (idx - FIXED_BASE) + 3);
@@ -159,7 +159,7 @@ static void raise_pmi(struct x86_model *m)
 	m->pending = true;
 }
 
-static void overflow(struct x86_model *m, u64 set)
+static void overflow_counters(struct x86_model *m, u64 set)
 {
 	bool pmi = false;
 
@@ -170,7 +170,7 @@ static void overflow(struct x86_model *m, u64 set)
 
 		if (has_global_ctrl())
 			m->global_status |= BIT_ULL(idx);
-		pmi |= interrupts(m, idx) && !(m->deaf & BIT_ULL(idx));
+		pmi |= is_interrupting(m, idx) && !(m->deaf & BIT_ULL(idx));
 	}
 	if (!pmi)
 		return;
@@ -187,9 +187,9 @@ static void overflow(struct x86_model *m, u64 set)
 }
 
 /* Count up to @times events, but stop at the first overflow. Return the number that is left. */
-static u64 advance(struct x86_model *m, u64 event, bool user, u64 times)
+static u64 advance_counters(struct x86_model *m, u64 event, bool user, u64 times)
 {
-	u64 set = counting(m, event, user), full = 0, left, step = times;
+	u64 set = find_counting(m, event, user), full = 0, left, step = times;
 
 	for (left = set; left; left &= left - 1) {
 		int idx = __ffs64(left);
@@ -209,7 +209,7 @@ static u64 advance(struct x86_model *m, u64 event, bool user, u64 times)
 			full |= BIT_ULL(idx);
 	}
 	if (full)
-		overflow(m, full);
+		overflow_counters(m, full);
 
 	return times - step;
 }
@@ -255,13 +255,13 @@ void x86_model_run(u64 event, bool user, u64 times)
 	local_irq_save(flags);
 	intel_model_runs(m);
 	while (times) {
-		times = advance(m, event, user, times);
+		times = advance_counters(m, event, user, times);
 		if (m->pending && !m->hold) {
 			u64 late = min_t(u64, m->skid, times);
 
 			times -= late;
 			while (late)
-				late = advance(m, event, user, late);
+				late = advance_counters(m, event, user, late);
 			take_nmi(m, user);
 		}
 	}

@@ -269,7 +269,7 @@ void lbr_model_freeze(struct x86_model *m)
 		m->debugctl &= ~DEBUGCTL_LBR;
 }
 
-static bool records(struct x86_model *m)
+static bool is_recording(struct x86_model *m)
 {
 	const struct x86_model_cpu *cpu = x86_model_this();
 
@@ -306,7 +306,7 @@ static u64 select_with_erratum(u64 select)
 	return select;
 }
 
-static bool passes(struct x86_model *m, u64 to, enum x86_model_branch type)
+static bool passes_filter(struct x86_model *m, u64 to, enum x86_model_branch type)
 {
 	bool user = (s64)to >= 0;
 
@@ -339,7 +339,7 @@ static bool follows_calls(const struct x86_model *m)
 	return x86_model_this()->arch_lbr ? m->lbr_ctl & BIT_ULL(3) : m->lbr_select & BIT_ULL(9);
 }
 
-static void pop(struct x86_model *m)
+static void pop_call(struct x86_model *m)
 {
 	unsigned int nr = x86_model_this()->lbr_nr;
 
@@ -384,10 +384,10 @@ void x86_model_branch(u64 from, u64 to, enum x86_model_branch type, u64 flags)
 	struct x86_model *m = this_cpu_ptr(&x86_model_state);
 	struct x86_model_lbr record = { .from = from, .to = to, .info = flags };
 
-	if (!records(m) || !passes(m, to, type))
+	if (!is_recording(m) || !passes_filter(m, to, type))
 		return;
 	if (follows_calls(m) && type == X86_MODEL_RET) {
-		pop(m);
+		pop_call(m);
 		return;
 	}
 

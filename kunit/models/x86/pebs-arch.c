@@ -92,7 +92,7 @@ u64 acr_model_counters(void)
 	return GENMASK_ULL(x86_model_this()->nr_gp - 1, 1) | BIT_ULL(FIXED_BASE);
 }
 
-static void reload(struct x86_model *m, int idx, bool itself)
+static void reload_counter(struct x86_model *m, int idx, bool itself)
 {
 	u64 *value = idx < FIXED_BASE ? &m->counter[idx] : &m->fixed[idx - FIXED_BASE];
 	u64 mask = GENMASK_ULL((idx < FIXED_BASE ? x86_model_this()->gp_width :
@@ -123,7 +123,7 @@ u64 acr_model_overflow(struct x86_model *m, u64 set)
 
 		if (!(m->acr_cfg_b[idx] & set))
 			continue;
-		reload(m, idx, itself);
+		reload_counter(m, idx, itself);
 		if (itself)
 			reported &= ~BIT_ULL(idx);
 	}
@@ -194,7 +194,7 @@ bool pebs_arch_model_write(struct x86_model *m, u32 msr, u64 value)
 	}
 }
 
-static u64 *piece(u64 *start, u64 *end, u64 format)
+static u64 *start_fragment(u64 *start, u64 *end, u64 format)
 {
 	start[0] = format | (end - start) * sizeof(u64);
 	start[1] = 0;
@@ -213,7 +213,7 @@ static u64 *put_basic(const struct x86_model *m, u64 *at, u64 counters)
 }
 
 /* Return the counters that a record with @groups has the values of. */
-static u64 recorded(const struct x86_model *m, u64 groups)
+static u64 find_recorded(const struct x86_model *m, u64 groups)
 {
 	u64 counters = 0;
 
@@ -261,9 +261,9 @@ static u64 *put_groups(const struct x86_model *m, u64 *at, u64 groups)
 		at = lbr_model_put(m, at + 6, x86_model_this()->lbr_nr);
 	}
 	if (groups & (GROUP_GP | GROUP_FIXED)) {
-		at = pebs_model_put_counters(m, at, recorded(m, groups), false);
+		at = pebs_model_put_counters(m, at, find_recorded(m, groups), false);
 		/* Pieces consist of units of 16 bytes. */
-		if (hweight64(recorded(m, groups)) & 1)
+		if (hweight64(find_recorded(m, groups)) & 1)
 			*at++ = 0;
 	}
 
@@ -275,14 +275,14 @@ static size_t write_record(const struct x86_model *m, u64 *start, u64 counters, 
 	u64 *at = start;
 
 	if (m->pebs_records & 1) {
-		at = piece(at, at + 2, 0);
-		at = piece(at, put_basic(m, at + 2, counters),
-			   GROUP_BASIC | MODE_64BIT | (groups ? CONTINUED : 0));
+		at = start_fragment(at, at + 2, 0);
+		at = start_fragment(at, put_basic(m, at + 2, counters),
+				    GROUP_BASIC | MODE_64BIT | (groups ? CONTINUED : 0));
 		if (groups)
-			at = piece(at, put_groups(m, at + 2, groups), groups | MODE_64BIT);
+			at = start_fragment(at, put_groups(m, at + 2, groups), groups | MODE_64BIT);
 	} else {
-		at = piece(at, put_groups(m, put_basic(m, at + 2, counters), groups),
-			   GROUP_BASIC | groups | MODE_64BIT);
+		at = start_fragment(at, put_groups(m, put_basic(m, at + 2, counters), groups),
+				    GROUP_BASIC | groups | MODE_64BIT);
 	}
 
 	return (at - start) * sizeof(u64);

@@ -182,7 +182,7 @@ bool pebs_model_write(struct x86_model *m, u32 msr, u64 value)
 	}
 }
 
-static u64 *put(u64 *at, unsigned int nr, u64 first)
+static u64 *put_words(u64 *at, unsigned int nr, u64 first)
 {
 	while (nr--)
 		*at++ = first++;
@@ -197,7 +197,7 @@ static size_t write_skylake(const struct x86_model *m, u64 *at, u64 counters)
 	*at++ = PEBS_MODEL_FLAGS;
 	*at++ = m->pebs_ip + PEBS_MODEL_LENGTH;
 	/* RAX, RBX, RCX, RDX, RSI, RDI, RBP, RSP, R8 to R15 */
-	at = put(at, 16, PEBS_MODEL_REGS);
+	at = put_words(at, 16, PEBS_MODEL_REGS);
 	*at++ = counters;
 	*at++ = PEBS_MODEL_ADDRESS;
 	*at++ = 1;
@@ -263,10 +263,10 @@ static size_t write_groups(const struct x86_model *m, u64 *at, u64 counters)
 		*at++ = PEBS_MODEL_REGS + 6;
 		*at++ = PEBS_MODEL_REGS + 4;
 		*at++ = PEBS_MODEL_REGS + 5;
-		at = put(at, 8, PEBS_MODEL_REGS + 8);
+		at = put_words(at, 8, PEBS_MODEL_REGS + 8);
 	}
 	if (m->pebs_data & BIT(2))
-		at = put(at, 32, PEBS_MODEL_XMM);
+		at = put_words(at, 32, PEBS_MODEL_XMM);
 	if (m->pebs_data & BIT(3)) {
 		*format |= m->pebs_data & GENMASK_ULL(31, 24);
 		at = lbr_model_put(m, at, 1 + (m->pebs_data >> 24 & 0xff));

@@ -31,7 +31,7 @@ static const void *gen_params(const void *prev, char *desc)
 	return testbed_gen_matching(prev, desc, has_acr);
 }
 
-static struct x86_model *model(void)
+static struct x86_model *acr_model(void)
 {
 	return this_cpu_ptr(&x86_model_state);
 }
@@ -47,8 +47,8 @@ static struct perf_event_attr attr_of(u64 hardware, u64 period, u64 mask)
 }
 
 /* Open an event in a group; @leader NULL: the event is the leader. */
-static struct perf_event *member(struct fixture *b, struct perf_event *leader, u64 hardware,
-				 u64 period, u64 mask)
+static struct perf_event *open_member(struct fixture *b, struct perf_event *leader, u64 hardware,
+				      u64 period, u64 mask)
 {
 	const struct perf_event_attr attr = attr_of(hardware, period, mask);
 	struct perf_event *event = fixture_alloc(b, &attr);
@@ -58,7 +58,7 @@ static struct perf_event *member(struct fixture *b, struct perf_event *leader, u
 	return event;
 }
 
-static void place(struct fixture *b, struct perf_event *event)
+static void add_event(struct fixture *b, struct perf_event *event)
 {
 	KUNIT_ASSERT_EQ(b->test, fixture_add(event, PERF_EF_START), 0);
 }
@@ -71,10 +71,10 @@ static struct perf_event *start_pair(struct fixture *b, struct perf_event **inst
 {
 	struct perf_event *branches;
 
-	branches = member(b, NULL, PERF_COUNT_HW_BRANCH_INSTRUCTIONS, 100, 0x2);
-	*instructions = member(b, branches, PERF_COUNT_HW_INSTRUCTIONS, 300, 0x3);
-	place(b, branches);
-	place(b, *instructions);
+	branches = open_member(b, NULL, PERF_COUNT_HW_BRANCH_INSTRUCTIONS, 100, 0x2);
+	*instructions = open_member(b, branches, PERF_COUNT_HW_INSTRUCTIONS, 300, 0x3);
+	add_event(b, branches);
+	add_event(b, *instructions);
 	fixture_forget(b);
 
 	return branches;
@@ -87,11 +87,11 @@ static void acr_samples(struct kunit *test)
 	struct perf_event *branches, *instructions;
 
 	branches = start_pair(b, &instructions);
-	KUNIT_EXPECT_EQ(test, model()->acr_cfg_b[branches->hw.idx],
+	KUNIT_EXPECT_EQ(test, acr_model()->acr_cfg_b[branches->hw.idx],
 			BIT_ULL(instructions->hw.idx));
-	KUNIT_EXPECT_EQ(test, model()->acr_cfg_b[instructions->hw.idx],
+	KUNIT_EXPECT_EQ(test, acr_model()->acr_cfg_b[instructions->hw.idx],
 			BIT_ULL(instructions->hw.idx) | BIT_ULL(branches->hw.idx));
-	KUNIT_EXPECT_EQ(test, model()->pebs_cfg_c[branches->hw.idx], (u32)-100);
+	KUNIT_EXPECT_EQ(test, acr_model()->pebs_cfg_c[branches->hw.idx], (u32)-100);
 	for (unsigned int i = 0; i < 3; i++) {
 		fixture_run(b, TESTBED_BRANCHES, 99);
 		fixture_run(b, TESTBED_INSTRUCTIONS, 300);
@@ -103,7 +103,7 @@ static void acr_samples(struct kunit *test)
 	fixture_run(b, TESTBED_BRANCHES, 99);
 	fixture_run(b, TESTBED_INSTRUCTIONS, 299);
 	RUN_EXPECT_SAMPLES(b, TESTBED_BRANCHES, 1, 2);
-	KUNIT_EXPECT_EQ(test, model()->unknown_nmis, 0);
+	KUNIT_EXPECT_EQ(test, acr_model()->unknown_nmis, 0);
 }
 
 /*
@@ -154,13 +154,13 @@ static void acr_samples_without_leader(struct kunit *test)
 		struct perf_event *leader, *sibling;
 		struct perf_event_attr attr;
 
-		leader = member(b, NULL, PERF_COUNT_HW_BRANCH_INSTRUCTIONS, 100, 0);
+		leader = open_member(b, NULL, PERF_COUNT_HW_BRANCH_INSTRUCTIONS, 100, 0);
 		attr = attr_of(PERF_COUNT_HW_INSTRUCTIONS, 300, 0x1);
 		attr.precise_ip = precise[i];
 		sibling = fixture_alloc(b, &attr);
 		fixture_join(sibling, leader);
-		place(b, leader);
-		place(b, sibling);
+		add_event(b, leader);
+		add_event(b, sibling);
 		close_leader(b, leader, sibling);
 		fixture_forget(b);
 		fixture_run(b, TESTBED_INSTRUCTIONS, 300);
@@ -184,18 +184,18 @@ static void acr_child_without_leader(struct kunit *test)
 		struct perf_event *leader, *event, *child;
 		bool itself = masks[i] == 0x2;
 
-		leader = member(b, NULL, PERF_COUNT_HW_BRANCH_INSTRUCTIONS, 100, 0);
-		event = member(b, leader, PERF_COUNT_HW_INSTRUCTIONS, 300, masks[i]);
-		place(b, leader);
-		place(b, event);
+		leader = open_member(b, NULL, PERF_COUNT_HW_BRANCH_INSTRUCTIONS, 100, 0);
+		event = open_member(b, leader, PERF_COUNT_HW_INSTRUCTIONS, 300, masks[i]);
+		add_event(b, leader);
+		add_event(b, event);
 		close_leader(b, leader, event);
 		child = fixture_alloc(b, &event->attr);
 		child->parent = event;
 		KUNIT_ASSERT_EQ(test, fixture_init_event(child), 0);
-		place(b, child);
-		KUNIT_EXPECT_EQ_MSG(test, model()->acr_cfg_b[event->hw.idx],
+		add_event(b, child);
+		KUNIT_EXPECT_EQ_MSG(test, acr_model()->acr_cfg_b[event->hw.idx],
 				    itself ? BIT_ULL(event->hw.idx) : 0, "mask %llu", masks[i]);
-		KUNIT_EXPECT_EQ_MSG(test, model()->acr_cfg_b[child->hw.idx],
+		KUNIT_EXPECT_EQ_MSG(test, acr_model()->acr_cfg_b[child->hw.idx],
 				    itself ? BIT_ULL(child->hw.idx) : 0, "mask %llu", masks[i]);
 		KUNIT_EXPECT_EQ_MSG(test, !(child->hw.config_base & EVNTSEL_INT), itself,
 				    "mask %llu", masks[i]);
@@ -207,8 +207,8 @@ static void acr_child_without_leader(struct kunit *test)
 }
 
 /* Inherit @parent; @leader NULL: the child is the leader of its group. */
-static struct perf_event *inherit(struct fixture *b, struct perf_event *parent,
-				  struct perf_event *leader)
+static struct perf_event *inherit_event(struct fixture *b, struct perf_event *parent,
+					struct perf_event *leader)
 {
 	struct perf_event *child = fixture_alloc(b, &parent->attr);
 
@@ -235,14 +235,14 @@ static void inherit_shifted(struct fixture *b, u64 first, u64 last, u64 moved)
 {
 	struct perf_event *named, *parent[3], *child[3];
 
-	parent[0] = member(b, NULL, PERF_COUNT_HW_INSTRUCTIONS, 100, first);
-	named = member(b, parent[0], PERF_COUNT_HW_BRANCH_INSTRUCTIONS, 300, 0);
-	parent[1] = member(b, parent[0], moved, 300, 0);
-	parent[2] = member(b, parent[0], PERF_COUNT_HW_BRANCH_MISSES, 300, last);
+	parent[0] = open_member(b, NULL, PERF_COUNT_HW_INSTRUCTIONS, 100, first);
+	named = open_member(b, parent[0], PERF_COUNT_HW_BRANCH_INSTRUCTIONS, 300, 0);
+	parent[1] = open_member(b, parent[0], moved, 300, 0);
+	parent[2] = open_member(b, parent[0], PERF_COUNT_HW_BRANCH_MISSES, 300, last);
 	close_member(named);
 
 	for (unsigned int i = 0; i < ARRAY_SIZE(child); i++)
-		child[i] = inherit(b, parent[i], i ? child[0] : NULL);
+		child[i] = inherit_event(b, parent[i], i ? child[0] : NULL);
 	for (unsigned int i = 0; i < ARRAY_SIZE(child); i++)
 		KUNIT_EXPECT_EQ_MSG(b->test, corepmu_hw_counters(&child[i]->hw),
 				    corepmu_hw_counters(&parent[i]->hw), "member %u", i);
@@ -338,8 +338,8 @@ static void acr_with_large_pebs(struct kunit *test)
 	fixture_join(instructions, branches);
 	KUNIT_EXPECT_FALSE(test, branches->hw.flags & COREPMU_EVENT_LARGE);
 	KUNIT_EXPECT_TRUE(test, instructions->hw.flags & COREPMU_EVENT_LARGE);
-	place(b, branches);
-	place(b, instructions);
+	add_event(b, branches);
+	add_event(b, instructions);
 	fixture_forget(b);
 	for (unsigned int i = 0; i < 4; i++) {
 		fixture_run(b, TESTBED_BRANCHES, 99);
@@ -356,14 +356,14 @@ static void acr_ends_with_last_event(struct kunit *test)
 	struct perf_event *first, *second;
 	unsigned int idx;
 
-	first = member(b, NULL, PERF_COUNT_HW_BRANCH_INSTRUCTIONS, 100, 0x2);
-	second = member(b, first, PERF_COUNT_HW_INSTRUCTIONS, 300, 0);
-	place(b, first);
-	place(b, second);
+	first = open_member(b, NULL, PERF_COUNT_HW_BRANCH_INSTRUCTIONS, 100, 0x2);
+	second = open_member(b, first, PERF_COUNT_HW_INSTRUCTIONS, 300, 0);
+	add_event(b, first);
+	add_event(b, second);
 	idx = first->hw.idx;
-	KUNIT_EXPECT_NE(test, model()->acr_cfg_b[idx], 0);
+	KUNIT_EXPECT_NE(test, acr_model()->acr_cfg_b[idx], 0);
 	fixture_del(first);
-	KUNIT_EXPECT_EQ(test, model()->acr_cfg_b[idx], 0);
+	KUNIT_EXPECT_EQ(test, acr_model()->acr_cfg_b[idx], 0);
 }
 
 /* An event in another's acr_mask uses a counter that supports ACR, whichever is opened first. */
@@ -372,9 +372,9 @@ static void acr_counters(struct kunit *test)
 	struct fixture *b = test->priv;
 	struct perf_event *first, *second;
 
-	first = member(b, NULL, PERF_COUNT_HW_BRANCH_INSTRUCTIONS, 100, 0);
+	first = open_member(b, NULL, PERF_COUNT_HW_BRANCH_INSTRUCTIONS, 100, 0);
 	KUNIT_EXPECT_TRUE(test, corepmu_hw_counters(&first->hw) & BIT(0));
-	second = member(b, first, PERF_COUNT_HW_BRANCH_INSTRUCTIONS, 300, 0x1);
+	second = open_member(b, first, PERF_COUNT_HW_BRANCH_INSTRUCTIONS, 300, 0x1);
 	KUNIT_EXPECT_EQ(test, corepmu_hw_counters(&first->hw) & ~acr_model_counters(), 0);
 	KUNIT_EXPECT_EQ(test, corepmu_hw_counters(&second->hw) & ~acr_model_counters(), 0);
 }
@@ -386,9 +386,9 @@ static void acr_names_64_events(struct kunit *test)
 	struct perf_event *leader, *event;
 	u64 counters = 0;
 
-	leader = member(b, NULL, PERF_COUNT_HW_BRANCH_INSTRUCTIONS, 100, 0x1);
+	leader = open_member(b, NULL, PERF_COUNT_HW_BRANCH_INSTRUCTIONS, 100, 0x1);
 	for (unsigned int i = 1; i <= 64; i++) {
-		event = member(b, leader, PERF_COUNT_HW_BRANCH_INSTRUCTIONS, 0, 0);
+		event = open_member(b, leader, PERF_COUNT_HW_BRANCH_INSTRUCTIONS, 0, 0);
 		event->state = PERF_EVENT_STATE_OFF;
 		counters = counters ?: corepmu_hw_counters(&event->hw);
 	}
@@ -405,7 +405,7 @@ static void acr_refused_in_a_group(struct kunit *test)
 	struct perf_event *leader, *event;
 	u64 counters;
 
-	leader = member(b, NULL, PERF_COUNT_HW_BRANCH_INSTRUCTIONS, 100, 0);
+	leader = open_member(b, NULL, PERF_COUNT_HW_BRANCH_INSTRUCTIONS, 100, 0);
 	counters = corepmu_hw_counters(&leader->hw);
 	event = fixture_alloc(b, &attr);
 	event->group_leader = leader;
@@ -424,10 +424,10 @@ static void acr_refused_for_counters(struct kunit *test)
 	struct perf_event *leader, *event;
 	u64 counters;
 
-	leader = member(b, NULL, PERF_COUNT_HW_BRANCH_INSTRUCTIONS, 100, 0);
+	leader = open_member(b, NULL, PERF_COUNT_HW_BRANCH_INSTRUCTIONS, 100, 0);
 	counters = corepmu_hw_counters(&leader->hw);
 	for (unsigned int i = 1; i < hweight64(counters); i++) {
-		event = member(b, leader, PERF_COUNT_HW_BRANCH_INSTRUCTIONS, 100, 0);
+		event = open_member(b, leader, PERF_COUNT_HW_BRANCH_INSTRUCTIONS, 100, 0);
 		corepmu_hw_limit_counters(&event->hw, ~BIT_ULL(0));
 	}
 	event = fixture_alloc(b, &attr);
@@ -474,21 +474,21 @@ static void acr_after_an_agent(struct kunit *test)
 	struct fixture *b = test->priv;
 	struct perf_event *branches, *instructions;
 
-	branches = member(b, NULL, PERF_COUNT_HW_BRANCH_INSTRUCTIONS, 100, 0x2);
-	instructions = member(b, branches, PERF_COUNT_HW_INSTRUCTIONS, 300, 0x3);
-	place(b, branches);
-	place(b, instructions);
+	branches = open_member(b, NULL, PERF_COUNT_HW_BRANCH_INSTRUCTIONS, 100, 0x2);
+	instructions = open_member(b, branches, PERF_COUNT_HW_INSTRUCTIONS, 300, 0x3);
+	add_event(b, branches);
+	add_event(b, instructions);
 	fixture_del(instructions);
 	fixture_del(branches);
-	memset(model()->acr_cfg_b, 0, sizeof(model()->acr_cfg_b));
-	memset(model()->pebs_cfg_c, 0, sizeof(model()->pebs_cfg_c));
-	place(b, branches);
-	place(b, instructions);
-	KUNIT_EXPECT_EQ(test, model()->acr_cfg_b[branches->hw.idx],
+	memset(acr_model()->acr_cfg_b, 0, sizeof(acr_model()->acr_cfg_b));
+	memset(acr_model()->pebs_cfg_c, 0, sizeof(acr_model()->pebs_cfg_c));
+	add_event(b, branches);
+	add_event(b, instructions);
+	KUNIT_EXPECT_EQ(test, acr_model()->acr_cfg_b[branches->hw.idx],
 			BIT_ULL(instructions->hw.idx));
-	KUNIT_EXPECT_EQ(test, model()->acr_cfg_b[instructions->hw.idx],
+	KUNIT_EXPECT_EQ(test, acr_model()->acr_cfg_b[instructions->hw.idx],
 			BIT_ULL(instructions->hw.idx) | BIT_ULL(branches->hw.idx));
-	KUNIT_EXPECT_EQ(test, model()->pebs_cfg_c[branches->hw.idx], (u32)-100);
+	KUNIT_EXPECT_EQ(test, acr_model()->pebs_cfg_c[branches->hw.idx], (u32)-100);
 }
 
 static struct kunit_case acr_cases[] = {

@@ -22,8 +22,8 @@ static const struct x86_model_cpu plain = {
 	.fixed_width = 48, .full_width = true, .nr_events = 7, .extra_regs = ALL_EXTRA_REGS,
 };
 
-static struct perf_event *start(struct kunit *test, unsigned int model, unsigned int core_type,
-				unsigned int extra_regs)
+static struct perf_event *start_on(struct kunit *test, unsigned int model, unsigned int core_type,
+				   unsigned int extra_regs)
 {
 	struct x86_model_cpu cpu = plain;
 
@@ -78,8 +78,8 @@ static const struct {
 static void extra_reg_has_the_kernels_bits(struct kunit *test)
 {
 	for (unsigned int i = 0; i < ARRAY_SIZE(extra_regs); i++) {
-		struct perf_event *event = start(test, extra_regs[i].model, extra_regs[i].core_type,
-						 ALL_EXTRA_REGS);
+		struct perf_event *event = start_on(test, extra_regs[i].model,
+						    extra_regs[i].core_type, ALL_EXTRA_REGS);
 
 		for (unsigned int bit = 0; bit < 64; bit++) {
 			event->attr.config1 = BIT_ULL(bit);
@@ -164,7 +164,7 @@ static void extra_reg_has_the_same_counters(struct kunit *test)
 
 		if ((code != 0x01bb && code != 0x012b) || extra_regs[i].model == 0x2c)
 			continue;
-		start(test, extra_regs[i].model, extra_regs[i].core_type, ALL_EXTRA_REGS);
+		start_on(test, extra_regs[i].model, extra_regs[i].core_type, ALL_EXTRA_REGS);
 		b = test->priv;
 		uarch = to_x86(b->pmu)->uarch;
 		KUNIT_EXPECT_EQ(test, intel_general_counters(uarch, code),
@@ -182,7 +182,7 @@ static void extra_reg_keeps_snoop_responses(struct kunit *test)
 	struct perf_event *first, *second, *other;
 	struct fixture *b;
 
-	start(test, 0xaf, 0, ALL_EXTRA_REGS);
+	start_on(test, 0xaf, 0, ALL_EXTRA_REGS);
 	b = test->priv;
 	KUNIT_ASSERT_EQ(test, fixture_open(b, &attr, &first), 0);
 	attr.config1 = BIT_ULL(63);
@@ -201,7 +201,7 @@ static void extra_reg_keeps_snoop_responses(struct kunit *test)
 
 static void extra_reg_may_be_missing(struct kunit *test)
 {
-	struct perf_event *event = start(test, 0x5e, 0, 0);
+	struct perf_event *event = start_on(test, 0x5e, 0, 0);
 
 	event->attr.config1 = 0x10001;
 	KUNIT_EXPECT_EQ(test, -ENXIO, uarch_counters(test, event, 0x01b7));
@@ -214,7 +214,7 @@ static void extra_reg_may_be_missing(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, -ENOENT, uarch_counters(test, event, PERF_COUNT_HW_CACHE_LL));
 
 	/* Only one of the two registers exists. */
-	event = start(test, 0x5e, 0, BIT(1));
+	event = start_on(test, 0x5e, 0, BIT(1));
 	event->attr.config1 = 0x10001;
 	KUNIT_EXPECT_EQ(test, -ENXIO, uarch_counters(test, event, 0x01b7));
 	KUNIT_EXPECT_GT(test, uarch_counters(test, event, 0x01bb), 0);
@@ -223,10 +223,10 @@ static void extra_reg_may_be_missing(struct kunit *test)
 	 * config1 is rejected for an event without an extra register. On a CPU without the
 	 * register, the event itself is rejected.
 	 */
-	event = start(test, 0x5e, 0, ALL_EXTRA_REGS);
+	event = start_on(test, 0x5e, 0, ALL_EXTRA_REGS);
 	event->attr.config1 = 0x10001;
 	KUNIT_EXPECT_EQ(test, -EINVAL, uarch_counters(test, event, 0x00c4));
-	event = start(test, 0xff, 0, ALL_EXTRA_REGS);
+	event = start_on(test, 0xff, 0, ALL_EXTRA_REGS);
 	KUNIT_EXPECT_EQ(test, -EOPNOTSUPP, uarch_counters(test, event, 0x01b7));
 }
 
@@ -259,7 +259,7 @@ static void expect_child_waits(struct kunit *test, struct perf_event *event)
 /* On Nehalem and Westmere both threads of a core share the registers. */
 static void extra_reg_shared_by_threads(struct kunit *test)
 {
-	struct perf_event *other, *event = start(test, 0x2c, 0, ALL_EXTRA_REGS);
+	struct perf_event *other, *event = start_on(test, 0x2c, 0, ALL_EXTRA_REGS);
 	struct fixture *b;
 
 	event->attr.config = 0x01b7;
@@ -277,7 +277,7 @@ static void extra_reg_shared_by_threads(struct kunit *test)
 	fixture_close(other);
 	fixture_remove(event);
 
-	event = start(test, 0x5e, 0, ALL_EXTRA_REGS);
+	event = start_on(test, 0x5e, 0, ALL_EXTRA_REGS);
 	b = test->priv;
 	KUNIT_EXPECT_GT(test, uarch_counters(test, event, 0x01b7), 0);
 	x86_model_threads = true;
@@ -292,7 +292,7 @@ static void extra_reg_shared_by_cores(struct kunit *test)
 	struct perf_event *event;
 
 	for (unsigned int i = 0; i < ARRAY_SIZE(models); i++) {
-		event = start(test, models[i], 0, ALL_EXTRA_REGS);
+		event = start_on(test, models[i], 0, ALL_EXTRA_REGS);
 		event->attr.config = 0x01b7;
 		event->attr.config1 = 0x10001;
 		KUNIT_ASSERT_EQ(test, fixture_init_event(event), 0);
@@ -306,13 +306,13 @@ static void extra_reg_shared_by_cores(struct kunit *test)
 		fixture_remove(event);
 	}
 
-	event = start(test, 0x5c, 0, ALL_EXTRA_REGS);
+	event = start_on(test, 0x5c, 0, ALL_EXTRA_REGS);
 	x86_model_cores = true;
 	KUNIT_EXPECT_GT(test, uarch_counters(test, event, 0x01b7), 0);
 }
 
 /* Return the event code in the select register of the event's counter. */
-static u16 selected(const struct perf_event *event)
+static u16 selected_event(const struct perf_event *event)
 {
 	return model_state()->select[event->hw.idx];
 }
@@ -322,7 +322,7 @@ static void extra_reg_shared_by_events(struct kunit *test)
 	struct perf_event *first, *same, *another, *third, *front, *other;
 	struct fixture *b;
 
-	start(test, 0x5e, 0, ALL_EXTRA_REGS);
+	start_on(test, 0x5e, 0, ALL_EXTRA_REGS);
 	b = test->priv;
 	first = open_extra_reg(test, 0x01b7, 0x10001);
 	same = open_extra_reg(test, 0x01b7, 0x10001);
@@ -336,9 +336,9 @@ static void extra_reg_shared_by_events(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, fixture_add(same, PERF_EF_START), 0);
 	KUNIT_EXPECT_EQ(test, fixture_add(another, PERF_EF_START), 0);
 	KUNIT_EXPECT_EQ(test, model_state()->extra_regs[1], 0x10002);
-	KUNIT_EXPECT_EQ(test, selected(first), 0x01b7);
-	KUNIT_EXPECT_EQ(test, selected(same), 0x01b7);
-	KUNIT_EXPECT_EQ(test, selected(another), 0x01bb);
+	KUNIT_EXPECT_EQ(test, selected_event(first), 0x01b7);
+	KUNIT_EXPECT_EQ(test, selected_event(same), 0x01b7);
+	KUNIT_EXPECT_EQ(test, selected_event(another), 0x01bb);
 	KUNIT_EXPECT_EQ(test, -EAGAIN, fixture_add(third, PERF_EF_START));
 	KUNIT_EXPECT_EQ(test, fixture_add(front, PERF_EF_START), 0);
 	KUNIT_EXPECT_EQ(test, model_state()->extra_regs[2], 0x11);
@@ -351,7 +351,7 @@ static void extra_reg_shared_by_events(struct kunit *test)
 	fixture_del(same);
 	KUNIT_EXPECT_EQ(test, fixture_add(third, PERF_EF_START), 0);
 	KUNIT_EXPECT_EQ(test, model_state()->extra_regs[0], 0x18000);
-	KUNIT_EXPECT_EQ(test, selected(third), 0x01b7);
+	KUNIT_EXPECT_EQ(test, selected_event(third), 0x01b7);
 	KUNIT_EXPECT_EQ(test, model_state()->extra_regs[1], 0x10002);
 
 	/* reset() restores a register that has lost its value, as in suspend. */
@@ -380,7 +380,7 @@ static void extra_reg_after_an_agent(struct kunit *test)
 	struct perf_event *permanent, *event, *front;
 	struct fixture *b;
 
-	start(test, 0x5e, 0, ALL_EXTRA_REGS);
+	start_on(test, 0x5e, 0, ALL_EXTRA_REGS);
 	b = test->priv;
 	permanent = open_extra_reg(test, 0x01b7, 0x10001);
 	event = open_extra_reg(test, 0x01b7, 0x10001);
@@ -455,8 +455,8 @@ static void extra_reg_counts_generic_events(struct kunit *test)
 	};
 
 	for (unsigned int i = 0; i < ARRAY_SIZE(table); i++) {
-		struct perf_event *event = start(test, table[i].model, table[i].core_type,
-						 ALL_EXTRA_REGS);
+		struct perf_event *event = start_on(test, table[i].model, table[i].core_type,
+						    ALL_EXTRA_REGS);
 		struct fixture *b = test->priv;
 		u64 code;
 

@@ -31,8 +31,8 @@ static const struct x86_model_cpu plain = {
 	.extra_regs = ALL_EXTRA_REGS,
 };
 
-static struct perf_event *start(struct kunit *test, unsigned int family, unsigned int model,
-				unsigned int core_type)
+static struct perf_event *start_on(struct kunit *test, unsigned int family, unsigned int model,
+				   unsigned int core_type)
 {
 	struct x86_model_cpu cpu = plain;
 
@@ -100,7 +100,7 @@ static const struct constraint arw_constraints[] = {
 static void expect_constraints(struct kunit *test, const struct cpu_id *id,
 			       const struct constraint *rows, unsigned int nr)
 {
-	struct perf_event *event = start(test, id->family, id->model, id->core_type);
+	struct perf_event *event = start_on(test, id->family, id->model, id->core_type);
 
 	for (unsigned int i = 0; i < nr; i++) {
 		u64 code = rows[i].code;
@@ -144,7 +144,7 @@ static void nova_fixed_counters(struct kunit *test)
 	struct perf_event *event;
 
 	for (unsigned int i = 0; i < ARRAY_SIZE(cores); i++) {
-		event = start(test, cores[i].family, cores[i].model, cores[i].core_type);
+		event = start_on(test, cores[i].family, cores[i].model, cores[i].core_type);
 		for (unsigned int j = 0; j < ARRAY_SIZE(both); j++)
 			KUNIT_EXPECT_EQ(test, uarch_counters(test, event, both[j].code),
 					with_fixed(&both[j]));
@@ -154,7 +154,7 @@ static void nova_fixed_counters(struct kunit *test)
 				GENMASK_ULL(METRIC_COUNTER_BASE + 7, METRIC_COUNTER_BASE));
 	}
 	for (unsigned int i = 0; i < ARRAY_SIZE(atoms); i++) {
-		event = start(test, atoms[i].family, atoms[i].model, atoms[i].core_type);
+		event = start_on(test, atoms[i].family, atoms[i].model, atoms[i].core_type);
 		for (unsigned int j = 0; j < ARRAY_SIZE(both); j++)
 			KUNIT_EXPECT_EQ(test, uarch_counters(test, event, both[j].code),
 					with_fixed(&both[j]));
@@ -205,7 +205,7 @@ static u32 msr_of(unsigned int reg)
 static void expect_extra_regs(struct kunit *test, const struct cpu_id *id,
 			      const struct extra_reg *rows, unsigned int nr)
 {
-	struct perf_event *event = start(test, id->family, id->model, id->core_type);
+	struct perf_event *event = start_on(test, id->family, id->model, id->core_type);
 
 	for (unsigned int i = 0; i < nr; i++) {
 		for (unsigned int bit = 0; bit < 64; bit++) {
@@ -248,14 +248,14 @@ static void nova_refuses(struct kunit *test)
 	struct perf_event *event;
 
 	for (unsigned int i = 0; i < ARRAY_SIZE(cores); i++) {
-		event = start(test, cores[i].family, cores[i].model, cores[i].core_type);
+		event = start_on(test, cores[i].family, cores[i].model, cores[i].core_type);
 		for (unsigned int j = 0; j < ARRAY_SIZE(of_cores); j++)
 			KUNIT_EXPECT_EQ_MSG(test, uarch_counters(test, event, of_cores[j]),
 					    -EOPNOTSUPP, "event %#x", of_cores[j]);
 		/* The cores reject the atoms' event code. */
 		KUNIT_EXPECT_EQ(test, uarch_counters(test, event, 0x01b7), -EOPNOTSUPP);
 	}
-	event = start(test, NOVA_LAKE, 0x01, INTEL_ATOM);
+	event = start_on(test, NOVA_LAKE, 0x01, INTEL_ATOM);
 	for (unsigned int i = 0; i < ARRAY_SIZE(of_atoms); i++)
 		KUNIT_EXPECT_EQ_MSG(test, uarch_counters(test, event, of_atoms[i]), -EOPNOTSUPP,
 				    "event %#x", of_atoms[i]);
@@ -335,7 +335,7 @@ static void nova_generic_events(struct kunit *test)
 
 	for (unsigned int i = 0; i < ARRAY_SIZE(table); i++) {
 		const struct cpu_id *id = &table[i].id;
-		struct perf_event *event = start(test, id->family, id->model, id->core_type);
+		struct perf_event *event = start_on(test, id->family, id->model, id->core_type);
 		s64 counters;
 
 		event->attr.type = PERF_TYPE_HW_CACHE;
@@ -366,7 +366,7 @@ static struct perf_event *open_omr(struct kunit *test, u64 config, u64 value)
 }
 
 /* Return the event code in the select register of the event's counter. */
-static u16 selected(const struct perf_event *event)
+static u16 selected_event(const struct perf_event *event)
 {
 	return model_state()->select[event->hw.idx];
 }
@@ -382,24 +382,24 @@ static void nova_registers_are_shared(struct kunit *test)
 	static const u16 placed[] = { 0x012a, 0x02d6, 0x044f, 0x082a, 0x02d6 };
 	struct perf_event *events[ARRAY_SIZE(codes)];
 
-	start(test, DIAMOND_RAPIDS, 0x01, 0);
+	start_on(test, DIAMOND_RAPIDS, 0x01, 0);
 	for (unsigned int i = 0; i < ARRAY_SIZE(codes); i++)
 		events[i] = open_omr(test, codes[i], values[i]);
 	/* These events use counters 0 to 3: four at a time. */
 	for (unsigned int i = 0; i < 4; i++) {
 		KUNIT_EXPECT_EQ(test, fixture_add(events[i], PERF_EF_START), 0);
-		KUNIT_EXPECT_EQ_MSG(test, selected(events[i]), placed[i], "event %u", i);
+		KUNIT_EXPECT_EQ_MSG(test, selected_event(events[i]), placed[i], "event %u", i);
 		KUNIT_EXPECT_EQ_MSG(test, model_state()->extra_regs[OMR + i], values[i],
 				    "event %u", i);
 	}
 	KUNIT_EXPECT_EQ(test, -EAGAIN, fixture_add(events[5], PERF_EF_START));
 	fixture_del(events[0]);
 	KUNIT_EXPECT_EQ(test, fixture_add(events[4], PERF_EF_START), 0);
-	KUNIT_EXPECT_EQ(test, selected(events[4]), placed[4]);
+	KUNIT_EXPECT_EQ(test, selected_event(events[4]), placed[4]);
 	/* Register 0 is free, and deleting the third event frees a counter. */
 	fixture_del(events[2]);
 	KUNIT_EXPECT_EQ(test, fixture_add(events[5], PERF_EF_START), 0);
-	KUNIT_EXPECT_EQ(test, selected(events[5]), 0x012a);
+	KUNIT_EXPECT_EQ(test, selected_event(events[5]), 0x012a);
 	KUNIT_EXPECT_EQ(test, model_state()->extra_regs[OMR], 16);
 }
 
@@ -408,7 +408,7 @@ static void nova_atoms_keep_their_register(struct kunit *test)
 {
 	struct perf_event *first, *other, *second;
 
-	start(test, NOVA_LAKE, 0x01, INTEL_ATOM);
+	start_on(test, NOVA_LAKE, 0x01, INTEL_ATOM);
 	first = open_omr(test, 0x01b7, 1);
 	other = open_omr(test, 0x01b7, 2);
 	second = open_omr(test, 0x02b7, 2);
@@ -417,12 +417,12 @@ static void nova_atoms_keep_their_register(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, fixture_add(second, PERF_EF_START), 0);
 	KUNIT_EXPECT_EQ(test, first->hw.idx, 0);
 	KUNIT_EXPECT_EQ(test, second->hw.idx, 1);
-	KUNIT_EXPECT_EQ(test, selected(second), 0x02b7);
+	KUNIT_EXPECT_EQ(test, selected_event(second), 0x02b7);
 	KUNIT_EXPECT_EQ(test, model_state()->extra_regs[OMR], 1);
 	KUNIT_EXPECT_EQ(test, model_state()->extra_regs[OMR + 1], 2);
 	fixture_del(first);
 	KUNIT_EXPECT_EQ(test, fixture_add(other, PERF_EF_START), 0);
-	KUNIT_EXPECT_EQ(test, selected(other), 0x01b7);
+	KUNIT_EXPECT_EQ(test, selected_event(other), 0x01b7);
 	KUNIT_EXPECT_EQ(test, model_state()->extra_regs[OMR], 2);
 }
 
@@ -452,7 +452,7 @@ static void nova_models(struct kunit *test)
 
 	for (unsigned int i = 0; i < ARRAY_SIZE(table); i++) {
 		const struct cpu_id *id = &table[i].id;
-		struct perf_event *event = start(test, id->family, id->model, id->core_type);
+		struct perf_event *event = start_on(test, id->family, id->model, id->core_type);
 		struct fixture *b = test->priv;
 		const struct intel_uarch *uarch = this_uarch(test);
 		bool hybrid = id->family == NOVA_LAKE && (id->model == 0x01 || id->model == 0x03);

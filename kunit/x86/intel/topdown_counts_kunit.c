@@ -23,7 +23,7 @@
 
 #define ENABLE_METRICS	BIT_ULL(48)
 
-static struct x86_model *model(void)
+static struct x86_model *topdown_model(void)
 {
 	return this_cpu_ptr(&x86_model_state);
 }
@@ -59,10 +59,10 @@ static void group_out(struct group *g)
  * Count slots, and set PERF_METRICS to the shares of all slots that were counted since the
  * registers were 0.
  */
-static void run(u64 slots, u8 retiring, u8 backend)
+static void run_slots(u64 slots, u8 retiring, u8 backend)
 {
 	x86_model_run(SLOTS, true, slots);
-	model()->metrics = (u64)backend << 24 | retiring;
+	topdown_model()->metrics = (u64)backend << 24 | retiring;
 }
 
 static void expect_counts(struct kunit *test, const struct group *g, s64 slots, s64 retiring,
@@ -100,17 +100,17 @@ static void topdown_group_restarts(struct kunit *test)
 
 	group_open(b, &g);
 	group_in(b, &g);
-	run(1000, 51, 102);
+	run_slots(1000, 51, 102);
 	for (unsigned int i = 0; i < GROUP; i++)
 		fixture_stop_event(g.event[i], 0);
-	run(1000, 51, 102);
+	run_slots(1000, 51, 102);
 	expect_counts(test, &g, 1000, 200, 400);
 
 	fixture_start_event(g.event[0], 0);
 	KUNIT_EXPECT_EQ(test, fixture_read(g.event[0]), 1000);
 	for (unsigned int i = 1; i < GROUP; i++)
 		fixture_start_event(g.event[i], 0);
-	run(500, 51, 102);
+	run_slots(500, 51, 102);
 	group_out(&g);
 	expect_counts(test, &g, 1500, 300, 600);
 }
@@ -145,19 +145,19 @@ static void topdown_metrics_clear(struct kunit *test)
 	g.event[2] = topdown_open(b, slots, METRIC(3));
 
 	group_in(b, &g);
-	KUNIT_EXPECT_NE(test, model()->fixed_ctrl & METRICS_CLEAR, 0);
-	run(1000, 51, 102);
+	KUNIT_EXPECT_NE(test, topdown_model()->fixed_ctrl & METRICS_CLEAR, 0);
+	run_slots(1000, 51, 102);
 	group_out(&g);
 	expect_counts(test, &g, 1000, 200, 400);
 	group_in(b, &g);
-	KUNIT_EXPECT_EQ(test, model()->fixed[3], 1000);
-	model()->fixed[3] = 0;
-	run(500, 51, 102);
+	KUNIT_EXPECT_EQ(test, topdown_model()->fixed[3], 1000);
+	topdown_model()->fixed[3] = 0;
+	run_slots(500, 51, 102);
 	group_out(&g);
 	expect_counts(test, &g, 1500, 300, 600);
 
 	group_in(b, &plain);
-	KUNIT_EXPECT_EQ(test, model()->fixed_ctrl & METRICS_CLEAR, 0);
+	KUNIT_EXPECT_EQ(test, topdown_model()->fixed_ctrl & METRICS_CLEAR, 0);
 }
 
 /* An overflow of the slots counter before its interrupt is no clear. */
@@ -174,12 +174,12 @@ static void topdown_overflow_is_no_clear(struct kunit *test)
 	g.event[2] = topdown_open(b, g.event[0], METRIC(3));
 
 	group_in(b, &g);
-	run(1000, 51, 102);
+	run_slots(1000, 51, 102);
 	group_out(&g);
 	group_in(b, &g);
 	expect_counts(test, &g, 1000, 200, 400);
-	model()->fixed[3] = 255;
-	model()->global_status = FIXED(3);
+	topdown_model()->fixed[3] = 255;
+	topdown_model()->global_status = FIXED(3);
 	fixture_read(g.event[0]);
 	expect_counts(test, &g, 1000, 200, 400);
 	x86_model_spurious_nmi();
@@ -194,26 +194,26 @@ static void count_group(struct kunit *test, bool builtin)
 
 	group_open(b, &g);
 	group_in(b, &g);
-	KUNIT_EXPECT_TRUE(test, model()->global_ctrl & ENABLE_METRICS);
-	run(MANY, 51, 102);
+	KUNIT_EXPECT_TRUE(test, topdown_model()->global_ctrl & ENABLE_METRICS);
+	run_slots(MANY, 51, 102);
 	fixture_read(g.event[0]);
 	expect_counts(test, &g, MANY, MANY / 5, MANY / 5 * 2);
 	/* The update has cleared both registers. */
-	KUNIT_EXPECT_EQ(test, model()->fixed[3], 0);
-	KUNIT_EXPECT_EQ(test, model()->metrics, 0);
-	run(MANY, 255, 0);
+	KUNIT_EXPECT_EQ(test, topdown_model()->fixed[3], 0);
+	KUNIT_EXPECT_EQ(test, topdown_model()->metrics, 0);
+	run_slots(MANY, 255, 0);
 	fixture_read(g.event[1]);
 	expect_counts(test, &g, 2 * MANY, MANY / 5 + MANY, MANY / 5 * 2);
 	/* Few slots: the metrics are updated at a later read. */
-	run(255, 0, 255);
+	run_slots(255, 0, 255);
 	fixture_read(g.event[2]);
 	expect_counts(test, &g, 2 * MANY, MANY / 5 + MANY, MANY / 5 * 2);
 	fixture_read(g.event[0]);
 	expect_counts(test, &g, 2 * MANY + 255, MANY / 5 + MANY, MANY / 5 * 2 + 255);
 	group_out(&g);
 	if (!builtin)
-		KUNIT_EXPECT_EQ(test, model()->global_ctrl, 0);
-	KUNIT_EXPECT_EQ(test, model()->fixed_ctrl, builtin ? 0 : 0xb000);
+		KUNIT_EXPECT_EQ(test, topdown_model()->global_ctrl, 0);
+	KUNIT_EXPECT_EQ(test, topdown_model()->fixed_ctrl, builtin ? 0 : 0xb000);
 }
 
 static void topdown_counts(struct kunit *test)
@@ -241,37 +241,37 @@ static void topdown_saved_at_switch(struct kunit *test)
 	alone = topdown_open(b, NULL, SLOTS);
 
 	group_in(b, &g);
-	run(1000, 51, 102);
+	run_slots(1000, 51, 102);
 	group_out(&g);
 	expect_counts(test, &g, 1000, 200, 400);
 
 	KUNIT_ASSERT_EQ(test, fixture_add(alone, PERF_EF_START), 0);
-	KUNIT_EXPECT_FALSE(test, model()->global_ctrl & ENABLE_METRICS);
-	run(77, 9, 9);
+	KUNIT_EXPECT_FALSE(test, topdown_model()->global_ctrl & ENABLE_METRICS);
+	run_slots(77, 9, 9);
 	fixture_del(alone);
 	KUNIT_EXPECT_EQ(test, local64_read(&alone->count), 77);
 	group_in(b, &other);
-	run(5, 255, 255);
+	run_slots(5, 255, 255);
 	group_out(&other);
 	expect_counts(test, &other, 5, 5, 5);
 
 	group_in(b, &g);
-	KUNIT_EXPECT_EQ(test, model()->fixed[3], 1000);
-	KUNIT_EXPECT_EQ(test, model()->metrics, 102 << 24 | 51);
+	KUNIT_EXPECT_EQ(test, topdown_model()->fixed[3], 1000);
+	KUNIT_EXPECT_EQ(test, topdown_model()->metrics, 102 << 24 | 51);
 	/* Of 2550 slots, 170 retire: fewer than the 200 counted before, so the count stays. */
-	run(1550, 17, 153);
+	run_slots(1550, 17, 153);
 	group_out(&g);
 	expect_counts(test, &g, 2550, 200, 1530);
 	/* The counts from 170 to 200 were counted before. */
 	group_in(b, &g);
-	run(2550, 17, 153);
+	run_slots(2550, 17, 153);
 	group_out(&g);
 	expect_counts(test, &g, 5100, 340, 3060);
 
 	/* The other group continues from its own values. */
 	group_in(b, &other);
-	KUNIT_EXPECT_EQ(test, model()->fixed[3], 5);
-	run(250, 51, 51);
+	KUNIT_EXPECT_EQ(test, topdown_model()->fixed[3], 5);
+	run_slots(250, 51, 51);
 	group_out(&other);
 	expect_counts(test, &other, 255, 51, 51);
 
@@ -286,19 +286,19 @@ static void topdown_members_count_from_add(struct kunit *test)
 
 	group_open(b, &g);
 	KUNIT_ASSERT_EQ(test, fixture_add(g.event[0], PERF_EF_START), 0);
-	run(1000, 255, 255);
+	run_slots(1000, 255, 255);
 	KUNIT_ASSERT_EQ(test, fixture_add(g.event[1], PERF_EF_START), 0);
 	expect_counts(test, &g, 1000, 0, 0);
-	run(1000, 51, 255);
+	run_slots(1000, 51, 255);
 	KUNIT_ASSERT_EQ(test, fixture_add(g.event[2], PERF_EF_START), 0);
 	expect_counts(test, &g, 2000, 200, 0);
-	run(1000, 51, 102);
+	run_slots(1000, 51, 102);
 	fixture_del(g.event[1]);
 	expect_counts(test, &g, 3000, 400, 400);
-	run(1000, 51, 102);
+	run_slots(1000, 51, 102);
 	fixture_del(g.event[2]);
 	expect_counts(test, &g, 4000, 400, 800);
-	run(1000, 51, 102);
+	run_slots(1000, 51, 102);
 	fixture_del(g.event[0]);
 	expect_counts(test, &g, 5000, 400, 800);
 }
@@ -311,19 +311,19 @@ static void topdown_overflow(struct kunit *test)
 
 	group_open(b, &g);
 	group_in(b, &g);
-	model()->fixed[3] = GENMASK_ULL(47, 0);
-	model()->metrics = 102 << 24 | 51;
+	topdown_model()->fixed[3] = GENMASK_ULL(47, 0);
+	topdown_model()->metrics = 102 << 24 | 51;
 	x86_model_run(SLOTS, true, 1);
 	expect_counts(test, &g, BIT_ULL(48), BIT_ULL(48) / 5, BIT_ULL(48) / 5 * 2);
-	KUNIT_EXPECT_EQ(test, model()->nmis, 1);
-	KUNIT_EXPECT_EQ(test, model()->unknown_nmis, 0);
-	KUNIT_EXPECT_EQ(test, model()->global_status, 0);
+	KUNIT_EXPECT_EQ(test, topdown_model()->nmis, 1);
+	KUNIT_EXPECT_EQ(test, topdown_model()->unknown_nmis, 0);
+	KUNIT_EXPECT_EQ(test, topdown_model()->global_status, 0);
 	/* An overflow of the metrics only is acknowledged and claimed. */
-	run(1000, 51, 102);
-	model()->global_status = ENABLE_METRICS;
+	run_slots(1000, 51, 102);
+	topdown_model()->global_status = ENABLE_METRICS;
 	x86_model_spurious_nmi();
-	KUNIT_EXPECT_EQ(test, model()->unknown_nmis, 0);
-	KUNIT_EXPECT_EQ(test, model()->global_status, 0);
+	KUNIT_EXPECT_EQ(test, topdown_model()->unknown_nmis, 0);
+	KUNIT_EXPECT_EQ(test, topdown_model()->global_status, 0);
 	expect_counts(test, &g, BIT_ULL(48) + 1000, BIT_ULL(48) / 5 + 200,
 		      BIT_ULL(48) / 5 * 2 + 400);
 }
@@ -345,11 +345,11 @@ static void topdown_nmi(struct kunit *test)
 	group_open(b, &g);
 	group_in(b, &g);
 	interrupted = &g;
-	run(MANY, 51, 102);
+	run_slots(MANY, 51, 102);
 	x86_model_after_rdpmc = read_in_nmi;
 	fixture_read(g.event[0]);
 	expect_counts(test, &g, MANY, MANY / 5, MANY / 5 * 2);
-	KUNIT_EXPECT_EQ(test, model()->fixed[3], 0);
+	KUNIT_EXPECT_EQ(test, topdown_model()->fixed[3], 0);
 }
 
 /*
@@ -362,17 +362,17 @@ static void topdown_cleared(struct kunit *test)
 
 	group_open(b, &g);
 	group_in(b, &g);
-	run(1000, 51, 102);
+	run_slots(1000, 51, 102);
 	group_out(&g);
-	KUNIT_EXPECT_NE(test, model()->fixed[3], 0);
+	KUNIT_EXPECT_NE(test, topdown_model()->fixed[3], 0);
 	corepmu_rdpmc_clear(b->cpuc);
-	KUNIT_EXPECT_EQ(test, model()->fixed[3], 0);
-	KUNIT_EXPECT_EQ(test, model()->metrics, 0);
+	KUNIT_EXPECT_EQ(test, topdown_model()->fixed[3], 0);
+	KUNIT_EXPECT_EQ(test, topdown_model()->metrics, 0);
 	group_in(b, &g);
-	run(0, 51, 102);
+	run_slots(0, 51, 102);
 	corepmu_rdpmc_clear(b->cpuc);
-	KUNIT_EXPECT_EQ(test, model()->fixed[3], 1000);
-	KUNIT_EXPECT_NE(test, model()->metrics, 0);
+	KUNIT_EXPECT_EQ(test, topdown_model()->fixed[3], 1000);
+	KUNIT_EXPECT_NE(test, topdown_model()->metrics, 0);
 }
 
 static struct kunit_case topdown_counts_cases[] = {

@@ -61,7 +61,7 @@ void topdown_exit(struct kunit *test)
 		fixture_end(test->priv);
 }
 
-static struct perf_event *alloc(struct fixture *b, struct perf_event *leader, u64 config)
+static struct perf_event *alloc_event(struct fixture *b, struct perf_event *leader, u64 config)
 {
 	const struct perf_event_attr attr = { .type = PERF_TYPE_RAW, .config = config };
 	struct perf_event *event = fixture_alloc(b, &attr);
@@ -82,7 +82,7 @@ static struct perf_event *alloc(struct fixture *b, struct perf_event *leader, u6
  */
 struct perf_event *topdown_open(struct fixture *b, struct perf_event *leader, u64 config)
 {
-	struct perf_event *event = alloc(b, leader, config);
+	struct perf_event *event = alloc_event(b, leader, config);
 
 	fixture_join(event, leader);
 
@@ -101,7 +101,7 @@ static void topdown_rdpmc_index(struct kunit *test)
 
 static s64 counters_for(struct fixture *b, struct perf_event *leader, u64 config)
 {
-	struct perf_event *event = alloc(b, leader, config);
+	struct perf_event *event = alloc_event(b, leader, config);
 	int ret = fixture_init_event(event);
 	s64 counters = ret ?: corepmu_hw_counters(&event->hw);
 
@@ -117,7 +117,7 @@ static void topdown_child_without_slots(struct kunit *test)
 	struct fixture *b = topdown_start(test, &ice_lake, false);
 	struct perf_event *slots = topdown_open(b, NULL, SLOTS);
 	struct perf_event *parent = topdown_open(b, slots, METRIC(0));
-	struct perf_event *child = alloc(b, NULL, METRIC(0));
+	struct perf_event *child = alloc_event(b, NULL, METRIC(0));
 
 	child->parent = parent;
 	KUNIT_EXPECT_EQ(test, fixture_init_event(child), 0);
@@ -146,13 +146,13 @@ static void topdown_encode(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, counters_for(b, NULL, SLOTS | 1 << 24), -EINVAL);
 	KUNIT_EXPECT_EQ(test, counters_for(b, slots, SLOTS), -EINVAL);
 
-	event = alloc(b, slots, METRIC(0));
+	event = alloc_event(b, slots, METRIC(0));
 	event->attr.sample_period = 1000;
 	KUNIT_EXPECT_EQ(test, fixture_init_event(event), -EINVAL);
-	event = alloc(b, slots, METRIC(0));
+	event = alloc_event(b, slots, METRIC(0));
 	event->attr.exclude_kernel = true;
 	KUNIT_EXPECT_EQ(test, fixture_init_event(event), -EINVAL);
-	event = alloc(b, slots, METRIC(0));
+	event = alloc_event(b, slots, METRIC(0));
 	event->attr.exclude_user = true;
 	KUNIT_EXPECT_EQ(test, fixture_init_event(event), -EINVAL);
 	/* The event goes into the error state when its leader is closed. */
@@ -250,7 +250,7 @@ static void topdown_raptor_lake(struct kunit *test)
 static void topdown_sample(struct kunit *test)
 {
 	struct fixture *b = topdown_start(test, &topdown_spr, false);
-	struct perf_event *event = alloc(b, NULL, SLOTS);
+	struct perf_event *event = alloc_event(b, NULL, SLOTS);
 
 	event->attr.sample_period = 1000;
 	event->hw.sample_period = 1000;
@@ -279,7 +279,7 @@ static void stop_slots(struct fixture *b, struct perf_event *event)
 static void topdown_sample_restarts(struct kunit *test)
 {
 	struct fixture *b = topdown_start(test, &topdown_spr, false);
-	struct perf_event *slots = alloc(b, NULL, SLOTS);
+	struct perf_event *slots = alloc_event(b, NULL, SLOTS);
 
 	slots->attr.sample_period = 1000;
 	slots->hw.sample_period = 1000;
