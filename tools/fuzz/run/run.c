@@ -282,8 +282,8 @@ static bool counts_repeat(const struct fuzz_case *fuzz, const struct perf_event_
 	return true;
 }
 
-static void drain(const struct fuzz_case *fuzz, unsigned int nr, bool repeats,
-		  struct fuzz_counters *counters)
+static void drain_rings(const struct fuzz_case *fuzz, unsigned int nr, bool repeats,
+			struct fuzz_counters *counters)
 {
 	const struct perf_event_attr *attr = &fuzz->events[nr].attr;
 	struct look look = { .attr = attr, .show = show };
@@ -405,7 +405,7 @@ static void run_op(const struct fuzz_case *fuzz, const struct fuzz_op *op, bool 
 		unmap_event(run);
 		return;
 	case FUZZ_DRAIN:
-		drain(fuzz, op->event, repeats, counters);
+		drain_rings(fuzz, op->event, repeats, counters);
 		return;
 	case FUZZ_USER_READ:
 		user_read_event(op->event, repeats);

@@ -88,7 +88,7 @@ static void skip(struct cursor *cursor, u64 words)
 	cursor->words += words;
 }
 
-static void add(const struct sink *sink, enum sample_field field, u64 value)
+static void add_field(const struct sink *sink, enum sample_field field, u64 value)
 {
 	u32 *hash = &sink->samples->hashes[field];
 
@@ -107,11 +107,11 @@ static void add_counts(const struct sink *sink, struct cursor *cursor, u64 forma
 
 	if (format & PERF_FORMAT_GROUP) {
 		nr = next(cursor);
-		add(sink, SAMPLE_COUNTS, nr);
+		add_field(sink, SAMPLE_COUNTS, nr);
 		skip(cursor, times);
 	}
 	for (i = 0; i < nr && i < FUZZ_EVENTS; i++) {
-		add(sink, SAMPLE_COUNTS, next(cursor));
+		add_field(sink, SAMPLE_COUNTS, next(cursor));
 		if (!(format & PERF_FORMAT_GROUP))
 			skip(cursor, times);
 		skip(cursor, more);
@@ -127,7 +127,7 @@ static void add_chain(const struct sink *sink, struct cursor *cursor)
 		u64 address = next(cursor);
 
 		if (i < CHAIN_WORDS)
-			add(sink, SAMPLE_CHAIN, address);
+			add_field(sink, SAMPLE_CHAIN, address);
 	}
 }
 
@@ -148,7 +148,7 @@ static void add_branches(const struct sink *sink, struct cursor *cursor, u64 typ
 	u64 nr = next(cursor), i;
 
 	if (steady)
-		add(sink, SAMPLE_BRANCHES, nr);
+		add_field(sink, SAMPLE_BRANCHES, nr);
 	if (type & BRANCH_HW_INDEX)
 		skip(cursor, 1);
 	for (i = 0; i < nr && cursor->nr >= BRANCH_WORDS; i++) {
@@ -156,9 +156,9 @@ static void add_branches(const struct sink *sink, struct cursor *cursor, u64 typ
 			skip(cursor, BRANCH_WORDS);
 			continue;
 		}
-		add(sink, SAMPLE_BRANCH_PLACES, next(cursor));
-		add(sink, SAMPLE_BRANCH_PLACES, next(cursor));
-		add(sink, SAMPLE_BRANCH_KINDS, next(cursor) & BRANCH_FLAGS);
+		add_field(sink, SAMPLE_BRANCH_PLACES, next(cursor));
+		add_field(sink, SAMPLE_BRANCH_PLACES, next(cursor));
+		add_field(sink, SAMPLE_BRANCH_KINDS, next(cursor) & BRANCH_FLAGS);
 	}
 }
 
@@ -166,11 +166,11 @@ static void add_regs(const struct sink *sink, struct cursor *cursor, u64 mask)
 {
 	u64 abi = next(cursor), value;
 
-	add(sink, SAMPLE_REGS, abi);
+	add_field(sink, SAMPLE_REGS, abi);
 	for (; abi && mask; mask &= mask - 1) {
 		value = next(cursor);
 		if (mask & -mask & STEADY_REGS)
-			add(sink, SAMPLE_REGS, value);
+			add_field(sink, SAMPLE_REGS, value);
 	}
 }
 
@@ -189,11 +189,11 @@ static void add_first(const struct sink *sink, struct cursor *cursor,
 
 	skip(cursor, !!(type & PERF_SAMPLE_TID) + !!(type & PERF_SAMPLE_TIME));
 	if (type & PERF_SAMPLE_ADDR)
-		add(sink, SAMPLE_ADDRESS, next(cursor));
+		add_field(sink, SAMPLE_ADDRESS, next(cursor));
 	skip(cursor, !!(type & PERF_SAMPLE_ID) + !!(type & PERF_SAMPLE_STREAM_ID) +
 		     !!(type & PERF_SAMPLE_CPU));
 	if (type & PERF_SAMPLE_PERIOD)
-		add(sink, SAMPLE_PERIOD, next(cursor));
+		add_field(sink, SAMPLE_PERIOD, next(cursor));
 	if (type & PERF_SAMPLE_READ)
 		add_counts(sink, cursor, attr->read_format);
 	if (type & PERF_SAMPLE_CALLCHAIN)
@@ -218,21 +218,21 @@ static void add_last(const struct sink *sink, struct cursor *cursor,
 		skip(cursor, size ? size / sizeof(u64) + 1 : 0);
 	}
 	if (type & (PERF_SAMPLE_WEIGHT | SAMPLE_WEIGHT_STRUCT))
-		add(sink, SAMPLE_WEIGHT, next(cursor));
+		add_field(sink, SAMPLE_WEIGHT, next(cursor));
 	if (type & PERF_SAMPLE_DATA_SRC)
-		add(sink, SAMPLE_DATA_SOURCE, next(cursor));
+		add_field(sink, SAMPLE_DATA_SOURCE, next(cursor));
 	if (type & PERF_SAMPLE_TRANSACTION)
-		add(sink, SAMPLE_ABORTS, next(cursor));
+		add_field(sink, SAMPLE_ABORTS, next(cursor));
 	if (type & PERF_SAMPLE_REGS_INTR)
 		add_regs(sink, cursor, attr->sample_regs_intr);
 	if (type & PERF_SAMPLE_PHYS_ADDR)
-		add(sink, SAMPLE_PHYSICAL, !!next(cursor));
+		add_field(sink, SAMPLE_PHYSICAL, !!next(cursor));
 	if (type & PERF_SAMPLE_CGROUP)
 		skip(cursor, 1);
 	if (type & PERF_SAMPLE_DATA_PAGE_SIZE)
-		add(sink, SAMPLE_PAGES, next(cursor));
+		add_field(sink, SAMPLE_PAGES, next(cursor));
 	if (type & PERF_SAMPLE_CODE_PAGE_SIZE)
-		add(sink, SAMPLE_PAGES, next(cursor));
+		add_field(sink, SAMPLE_PAGES, next(cursor));
 }
 
 void sample_add(struct samples *samples, const struct perf_event_attr *attr,
@@ -248,9 +248,9 @@ void sample_add(struct samples *samples, const struct perf_event_attr *attr,
 		fprintf(show, "# sample");
 	if (loop_has(place)) {
 		samples->in_loop++;
-		add(&sink, SAMPLE_PLACE, place);
-		add(&sink, SAMPLE_MISC, record->misc & (PERF_RECORD_MISC_CPUMODE_MASK |
-							PERF_RECORD_MISC_EXACT_IP));
+		add_field(&sink, SAMPLE_PLACE, place);
+		add_field(&sink, SAMPLE_MISC, record->misc & (PERF_RECORD_MISC_CPUMODE_MASK |
+							      PERF_RECORD_MISC_EXACT_IP));
 		add_first(&sink, &cursor, attr);
 		add_last(&sink, &cursor, attr);
 	} else if (show) {

@@ -111,7 +111,7 @@ static void map_once_more(const struct mapped *mapped, size_t pages, int flags, 
 	munmap(map, size);
 }
 
-static void move(struct mapped *mapped)
+static void move_mapping(struct mapped *mapped)
 {
 	const size_t size = mapped->pages * mapped->page_size;
 	void *to = mmap(NULL, size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0), *map;
@@ -135,7 +135,7 @@ static void do_odd_thing(struct mapped *mapped, struct fuzz_rng *rng)
 
 	switch ((enum odd_thing)fuzz_below(rng, MAPS_NR)) {
 	case MAPS_MOVE:
-		move(mapped);
+		move_mapping(mapped);
 		break;
 	case MAPS_GROW:
 		if (mremap(mapped->map, size, 2 * size, 0) != MAP_FAILED)

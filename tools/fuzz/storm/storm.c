@@ -123,7 +123,7 @@ static void run_cases(u64 seed, time_t end)
 	add_counters(&counters);
 }
 
-static void start(pid_t *pid, void (*work)(u64 seed, time_t end), u64 seed, time_t end)
+static void start_child(pid_t *pid, void (*work)(u64 seed, time_t end), u64 seed, time_t end)
 {
 	*pid = fork();
 	if (*pid)
@@ -218,11 +218,11 @@ static void burst(const struct fuzz_storm *storm, u64 number)
 
 	write_number(HURRY_FILE, kind != BURST_CALM);
 	for (i = 0; i < storm->workers && i < MOST_TASKS - ARRAY_SIZE(beside) - 1; i++)
-		start(&pids[nr++], run_cases, seed + i, end);
+		start_child(&pids[nr++], run_cases, seed + i, end);
 	for (i = 0; i < ARRAY_SIZE(beside); i++)
-		start(&pids[nr++], beside[i], seed, end);
+		start_child(&pids[nr++], beside[i], seed, end);
 	if (storm->hotplug && kind == BURST_PLUGS)
-		start(&pids[nr++], plug_cpus, seed, end);
+		start_child(&pids[nr++], plug_cpus, seed, end);
 	for (i = 0; i < nr; i++)
 		reap(pids[i], end);
 	tally->bursts++;

@@ -40,6 +40,12 @@ struct option_table {
 	size_t nr_faults;
 };
 
+/* Check whether a fault of every @n-th thing is due at the thing with number @i; @n 0: never */
+static inline bool fault_is_due(uint64_t n, uint64_t i)
+{
+	return n && i % n == 0;
+}
+
 int options_read(int argc, char **argv, const struct option_table *table);
 int options_switch(const char *name, const char *value, bool *result);
 int options_events(const char *name, const char *list, uint64_t known, uint64_t *events,

@@ -121,7 +121,7 @@ static uint32_t with_word(uint32_t kinds)
 }
 
 /* Have reached() called before a count advances by more than a distance. */
-static void watch(struct counting *c, unsigned int kind, unsigned int level, uint64_t distance)
+static void watch_kind(struct counting *c, unsigned int kind, unsigned int level, uint64_t distance)
 {
 	unsigned int i = index_of(kind, level);
 
@@ -150,7 +150,7 @@ void count_watch(unsigned int vcpu, const uint64_t *distance, uint32_t kinds)
 		bool far = !(kinds & bit_of(kind));
 
 		for (unsigned int level = 0; level < levels; level++)
-			watch(c, kind, level, far ? FAR_AWAY : distance[kind * levels + level]);
+			watch_kind(c, kind, level, far ? FAR_AWAY : distance[kind * levels + level]);
 	}
 	for (unsigned int level = 0; level < levels; level++) {
 		int64_t instructions = word_distance(c, level);
@@ -185,7 +185,7 @@ bool count_is_live(unsigned int kind)
 	return live_has(bit_of(kind));
 }
 
-static void add(unsigned int vcpu, struct score *s, unsigned int kind, unsigned int level)
+static void add_count(unsigned int vcpu, struct score *s, unsigned int kind, unsigned int level)
 {
 	if (count_is_live(kind) && ++s->slot[index_of(kind, level)] < REACHED)
 		count_config->reached(vcpu);
@@ -202,7 +202,7 @@ void count_add(unsigned int vcpu, unsigned int kind, unsigned int level)
 	struct score *s = countings[vcpu]->score;
 
 	if (!(word_kinds() & bit_of(kind))) {
-		add(vcpu, s, kind, level);
+		add_count(vcpu, s, kind, level);
 	} else if (count_is_live(kind)) {
 		s->word[level] += word_step(kind);
 		count_check(vcpu, level);
@@ -264,7 +264,8 @@ static bool is_taken(const struct counting *c, uint64_t not_taken, uint64_t targ
 	return count_page_offset(target) != count_page_offset(not_taken);
 }
 
-static void went(unsigned int vcpu, struct counting *c, uint64_t target, unsigned int level)
+static void report_target(unsigned int vcpu, struct counting *c, uint64_t target,
+			  unsigned int level)
 {
 	struct score *s = c->score;
 	bool taken = is_taken(c, s->not_taken, target);
@@ -272,9 +273,9 @@ static void went(unsigned int vcpu, struct counting *c, uint64_t target, unsigne
 
 	c->predictor.mispredicted = wrong;
 	s->not_taken = 0;
-	add(vcpu, s, taken ? count_config->taken : count_config->not_taken, level);
+	add_count(vcpu, s, taken ? count_config->taken : count_config->not_taken, level);
 	if (wrong)
-		add(vcpu, s, count_config->mispredicted, level);
+		add_count(vcpu, s, count_config->mispredicted, level);
 }
 
 /**
@@ -287,7 +288,7 @@ void count_branch_went(unsigned int vcpu, uint64_t target)
 	struct counting *c = countings[vcpu];
 
 	if (c->score->not_taken)
-		went(vcpu, c, target, count_config->level(vcpu));
+		report_target(vcpu, c, target, count_config->level(vcpu));
 }
 
 /* The block that follows a branch: its page offset, and its level above */
@@ -302,8 +303,8 @@ static void branch_went(unsigned int vcpu, void *block)
 	struct counting *c = countings[vcpu];
 	uintptr_t after = (uintptr_t)block;
 
-	went(vcpu, c, c->score->not_taken & TWINS ? count_config->pc(vcpu) : after,
-	     after >> AFTER_LEVEL_SHIFT);
+	report_target(vcpu, c, c->score->not_taken & TWINS ? count_config->pc(vcpu) : after,
+		      after >> AFTER_LEVEL_SHIFT);
 }
 
 /* Called at the start of a block that ends with a TWINS branch. @length: bytes of the block */
@@ -378,14 +379,14 @@ static void access_memory(unsigned int vcpu, uint32_t info, uint64_t addr, void 
 	struct score *s = c->score;
 
 	(void)userdata;
-	add(vcpu, s, count_config->cache_refs, level);
+	add_count(vcpu, s, count_config->cache_refs, level);
 	if (enter(c->cache, CACHE_LINES, addr >> CACHE_LINE_SHIFT)) {
-		add(vcpu, s, count_config->cache_misses, level);
+		add_count(vcpu, s, count_config->cache_misses, level);
 		if (!plugin_api.mem_is_store(info))
-			add(vcpu, s, count_config->load_misses, level);
+			add_count(vcpu, s, count_config->load_misses, level);
 	}
 	if (enter(c->tlb, TLB_ENTRIES, addr >> TLB_PAGE_SHIFT))
-		add(vcpu, s, count_config->tlb_misses, level);
+		add_count(vcpu, s, count_config->tlb_misses, level);
 }
 
 /* ---- generated code ---- */

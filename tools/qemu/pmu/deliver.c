@@ -57,7 +57,7 @@ int deliver_init(const struct qemu_info *info, void (*take)(unsigned int vcpu, b
 	return 0;
 }
 
-static void take(unsigned int vcpu)
+static void take_interrupt(unsigned int vcpu)
 {
 	struct delivery *d = &deliveries[vcpu];
 
@@ -70,7 +70,7 @@ static void deliver_to(unsigned int vcpu, bool due)
 	if (due)
 		__atomic_store_n(&deliveries[vcpu].due, true, __ATOMIC_RELAXED);
 	if (!__atomic_exchange_n(&deliveries[vcpu].pending, true, __ATOMIC_RELAXED))
-		pmu_qemu_work(vcpu, take);
+		pmu_qemu_work(vcpu, take_interrupt);
 }
 
 static void deliver_later(unsigned int vcpu, bool due, uint64_t instructions)

@@ -70,7 +70,7 @@ static void instrument_for(unsigned int vcpu)
 	pmu_qemu_exclusive_work(vcpu, instrument_for);
 }
 
-static void use(uint32_t kinds)
+static void use_kinds(uint32_t kinds)
 {
 	if (kinds & ~__atomic_load_n(&used_kinds, __ATOMIC_RELAXED))
 		__atomic_or_fetch(&used_kinds, kinds, __ATOMIC_RELAXED);
@@ -83,7 +83,7 @@ static void use(uint32_t kinds)
  */
 void live_need(unsigned int vcpu, uint32_t kinds)
 {
-	use(kinds);
+	use_kinds(kinds);
 	if (!(kinds & ~((live_kinds & next_kinds) | vcpus[vcpu].wanted)))
 		return;
 	vcpus[vcpu].wanted |= kinds;
@@ -116,7 +116,7 @@ void live_tick(unsigned int vcpu)
 {
 	if (!live_kinds)
 		return;
-	use(config->needs(vcpu));
+	use_kinds(config->needs(vcpu));
 	if (++vcpus[vcpu].interrupts < quiet_interrupts)
 		return;
 	vcpus[vcpu].interrupts = 0;

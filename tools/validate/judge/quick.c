@@ -91,8 +91,8 @@ static void on_alarm(int number)
 }
 
 /* Count @work(@rounds). Return 0, or a negative errno. */
-static int count(struct perf_event_attr attr, void (*work)(unsigned long), unsigned long rounds,
-		 struct event_times *times)
+static int count_work(struct perf_event_attr attr, void (*work)(unsigned long),
+		      unsigned long rounds, struct event_times *times)
 {
 	int fd;
 
@@ -123,7 +123,7 @@ static bool is_allowed(void)
 	attr.disabled = 1;
 	attr.exclude_kernel = 1;
 	attr.exclude_hv = 1;
-	error = count(attr, known_loop, ITERATIONS, &times);
+	error = count_work(attr, known_loop, ITERATIONS, &times);
 	attr.config = PERF_COUNT_HW_CPU_CYCLES;
 	if (!why)
 		fault(USE_SUM, "exclude_kernel is refused: counts have the kernel's instructions");
@@ -131,7 +131,7 @@ static bool is_allowed(void)
 		fault(ALLOW_USER, "this user may not count: %s", strerror(-error));
 	else if (!error)
 		fault(CHOOSE_PMU, "%s", why);
-	else if (!count(attr, known_loop, ITERATIONS, &times))
+	else if (!count_work(attr, known_loop, ITERATIONS, &times))
 		fault(COUNT_INSNS, "the PMU counts cycles, but no instructions");
 	else
 		fault(GIVE_PMU, "there is no PMU that counts instructions: %s", strerror(-error));
@@ -148,7 +148,7 @@ static bool is_counting(void)
 	for (unsigned int i = 0; i < ROUNDS; i++) {
 		u64 differs;
 
-		if (count(pmu.instructions, known_loop, ITERATIONS, &times))
+		if (count_work(pmu.instructions, known_loop, ITERATIONS, &times))
 			continue;
 		if (times.enabled && times.running * 100 / times.enabled > share)
 			share = times.running * 100 / times.enabled;
@@ -179,13 +179,13 @@ static void test_modes(void)
 	struct event_times user, all, kernel;
 	int error;
 
-	if (count(attr, call_kernel, SYSCALLS, &user))
+	if (count_work(attr, call_kernel, SYSCALLS, &user))
 		return;
 	attr.exclude_kernel = 0;
-	error = count(attr, call_kernel, SYSCALLS, &all);
+	error = count_work(attr, call_kernel, SYSCALLS, &all);
 	attr.exclude_user = 1;
 	if (!error)
-		error = count(attr, known_loop, ITERATIONS, &kernel);
+		error = count_work(attr, known_loop, ITERATIONS, &kernel);
 	if (user.count > SYSCALL_INSNS * SYSCALLS)
 		fault(USE_SUM, "exclude_kernel is ignored: %llu instructions of %u system calls",
 		      (unsigned long long)user.count, SYSCALLS);
@@ -244,7 +244,7 @@ static void test_cycles(void)
 		return;
 	attr.config += PERF_COUNT_HW_CPU_CYCLES - PERF_COUNT_HW_INSTRUCTIONS;
 	for (unsigned int i = 0; i < ROUNDS; i++) {
-		if (count(attr, known_loop, ITERATIONS, &times) || !times.running ||
+		if (count_work(attr, known_loop, ITERATIONS, &times) || !times.running ||
 		    llabs((s64)(times.count - times.running)) > (s64)times.running / 100)
 			return;
 	}

@@ -242,8 +242,8 @@ static bool save(const char *text)
  * Run the checks; @unjudged: incremented for each failure that another check explains; @why: set to
  * the reason if not all could be run.
  */
-static const char *judge(const struct check **checks, unsigned int nr, unsigned int *totals,
-			 unsigned int *unjudged, const char **why)
+static const char *run_checks(const struct check **checks, unsigned int nr, unsigned int *totals,
+			      unsigned int *unjudged, const char **why)
 {
 	const char *except;
 
@@ -314,7 +314,7 @@ int main(int argc, char **argv)
 		perror("pmu-validate: cannot start the process that undoes changes");
 		return 1;
 	}
-	text = judge(checks, nr, totals, &unjudged, &why);
+	text = run_checks(checks, nr, totals, &unjudged, &why);
 	status = why || totals[FAIL] || unjudged ? 1 : 0;
 	if (options.save && !save(text))
 		status = 1;

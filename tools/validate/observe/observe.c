@@ -185,7 +185,7 @@ static void end_group(int number)
 }
 
 /* Let a child find the answer; @text is the answer afterwards. */
-static void look(const struct observation *observation)
+static void observe_in_child(const struct observation *observation)
 {
 	ssize_t len = 0, more;
 	int pipes[2], status;
@@ -254,7 +254,7 @@ int observe_all(const char *const *texts, unsigned int nr)
 
 			if (!is_asked(observation, texts, nr))
 				continue;
-			look(observation);
+			observe_in_child(observation);
 			printf("%s: %s\t%s\n", observation->subject, observation->question, text);
 			answers++;
 		}

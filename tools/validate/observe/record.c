@@ -133,7 +133,7 @@ static void while_disabled(void)
 	answer_records(&ring);
 }
 
-static void map(int prot, int more)
+static void map_memory(int prot, int more)
 {
 	size_t size = sysconf(_SC_PAGESIZE);
 	void *at = mmap(NULL, size, prot, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -145,17 +145,17 @@ static void map(int prot, int more)
 
 static void map_data(void)
 {
-	map(PROT_READ, 0);
+	map_memory(PROT_READ, 0);
 }
 
 static void map_code(void)
 {
-	map(PROT_READ | PROT_EXEC, 0);
+	map_memory(PROT_READ | PROT_EXEC, 0);
 }
 
 static void make_code(void)
 {
-	map(PROT_READ, PROT_READ | PROT_EXEC);
+	map_memory(PROT_READ, PROT_READ | PROT_EXEC);
 }
 
 static void switches(void)

@@ -10,6 +10,7 @@
 
 #include "arm64/brbe/brbe.h"
 #include "arm64/registers/model.h"
+#include "common/options.h"
 #include "common/plugin.h"
 
 #define BIT(n)		(UINT64_C(1) << (n))
@@ -172,7 +173,7 @@ static unsigned int simple_levels(const struct arm64_pmu *pmu)
 }
 
 /* Set the levels with branches that the CPU reports, after the change of a register. */
-static uint64_t update(struct arm64_pmu *pmu)
+static uint64_t update_levels(struct arm64_pmu *pmu)
 {
 	unsigned int levels = levels_of(pmu);
 	uint64_t cycles;
@@ -209,22 +210,17 @@ void arm64_brbe_overflowed(struct arm64_pmu *pmu, bool lower, bool upper)
 	if (!(lower && b->cr[EL1] & CR_FZP) && !(upper && b->cr[EL2] & CR_FZP))
 		return;
 	b->fcr |= FCR_PAUSED;
-	b->ts = update(pmu);
+	b->ts = update_levels(pmu);
 }
 
 /* ---- recording ---- */
 
-static void add(struct arm64_pmu *pmu, const struct arm64_brbe_record *record)
+static void add_record(struct arm64_pmu *pmu, const struct arm64_brbe_record *record)
 {
 	struct arm64_brbe *b = &pmu->brbe;
 
 	b->top = (b->top + 1) % pmu->config->brbe.records;
 	b->record[b->top] = *record;
-}
-
-static bool every(uint64_t n, uint64_t i)
-{
-	return n && i % n == 0;
 }
 
 static bool is_chosen(struct arm64_pmu *pmu, const struct arm64_branch *branch)
@@ -261,8 +257,8 @@ static uint64_t cycle_count(const struct arm64_pmu *pmu, uint64_t cycles)
 	return (exponent << INF_CC_MANTISSA | cycles) << INF_CC_SHIFT;
 }
 
-static void record(struct arm64_pmu *pmu, const struct arm64_branch *branch, bool source_valid,
-		   bool target_valid)
+static void record_branch(struct arm64_pmu *pmu, const struct arm64_branch *branch,
+			  bool source_valid, bool target_valid)
 {
 	const struct arm64_brbe_config *config = &pmu->config->brbe;
 	struct arm64_brbe *b = &pmu->brbe;
@@ -284,11 +280,11 @@ static void record(struct arm64_pmu *pmu, const struct arm64_branch *branch, boo
 	b->cycles = branch->cycles;
 	b->gap = false;
 	b->records++;
-	if (every(config->lose, b->records))
+	if (fault_is_due(config->lose, b->records))
 		return;
-	if (every(config->tear, b->records))
+	if (fault_is_due(config->tear, b->records))
 		r.target = b->record[b->top].target;
-	add(pmu, &r);
+	add_record(pmu, &r);
 }
 
 /**
@@ -302,7 +298,7 @@ void arm64_brbe_branch(struct arm64_pmu *pmu, const struct arm64_branch *branch)
 	bool target_valid = !branch->to_a32 && is_allowed(pmu, branch->target);
 
 	if ((source_valid || target_valid) && is_chosen(pmu, branch))
-		record(pmu, branch, source_valid, target_valid);
+		record_branch(pmu, branch, source_valid, target_valid);
 	if (!target_valid)
 		pmu->brbe.gap = true;
 	/* A counter may have overflowed at a level that prohibits records. */
@@ -390,7 +386,7 @@ static void write_cr(struct arm64_pmu *pmu, unsigned int i, uint64_t value)
 	bool counted = both_have(pmu, CR_CC);
 
 	pmu->brbe.cr[i] = value & CR_WRITABLE;
-	update(pmu);
+	update_levels(pmu);
 	if (!counted && both_have(pmu, CR_CC))
 		pmu->brbe.gap = true;
 }
@@ -413,7 +409,7 @@ void arm64_brbe_write(struct arm64_pmu *pmu, enum arm64_brbe_reg reg, uint64_t v
 		break;
 	case ARM64_BRBFCR:
 		b->fcr = value & FCR_WRITABLE;
-		update(pmu);
+		update_levels(pmu);
 		break;
 	case ARM64_BRBTS:
 		b->ts = value;
@@ -431,7 +427,7 @@ void arm64_brbe_write(struct arm64_pmu *pmu, enum arm64_brbe_reg reg, uint64_t v
 		memset(b->record, 0, sizeof(b->record));
 		return;
 	case ARM64_BRB_INJ:
-		add(pmu, &b->inject);
+		add_record(pmu, &b->inject);
 		return;
 	default:
 		return;

@@ -126,7 +126,7 @@ static void settle(unsigned int vcpu)
 }
 
 /* Report the pending branch, if any, with its target and the state of the CPU there. */
-static void went(unsigned int vcpu, uint64_t to, unsigned int state)
+static void report_branch(unsigned int vcpu, uint64_t to, unsigned int state)
 {
 	struct trail *t = &trails[vcpu];
 	uint64_t pending = t->score->pending;
@@ -172,7 +172,7 @@ static __attribute__((noinline)) void block_begins_slowly(unsigned int vcpu, uin
 
 	if (t->score->pending || t->ending || f->wide) {
 		arm64_branch_flush(vcpu);
-		went(vcpu, pc, state);
+		report_branch(vcpu, pc, state);
 	}
 	t->block = pc;
 	if (!t->ending && !f->wide && !count_follows)
@@ -279,7 +279,7 @@ void arm64_branch_exception(unsigned int vcpu, int exception)
 		t->score->pending = 0;
 		settle(vcpu);
 	} else {
-		went(vcpu, pc, present_state(vcpu));
+		report_branch(vcpu, pc, present_state(vcpu));
 	}
 }
 

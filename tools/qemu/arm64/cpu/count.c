@@ -158,7 +158,7 @@ static size_t tail_of(const struct qemu_plugin_tb *tb)
  * its first instruction begins: between a comparison and its branch, code for the check would keep
  * QEMU from joining the two.
  */
-static void translate(struct qemu_plugin_tb *tb)
+static void instrument_block(struct qemu_plugin_tb *tb)
 {
 	struct count_block b = { .tb = tb, .level = arm64_qemu_translating_level() };
 	size_t i, n = plugin_api.tb_n_insns(tb), tail = tail_of(tb);
@@ -201,7 +201,7 @@ void arm64_count_init(void (*reached)(unsigned int vcpu), uint32_t (*needs)(unsi
 	static struct count_config config;
 
 	config = (struct count_config) {
-		.live		= { .translate = translate, .at_exit = at_exit },
+		.live		= { .translate = instrument_block, .at_exit = at_exit },
 		.needs		= needs,
 		.kinds		= ARM64_PMU_KINDS,
 		.levels		= ARM64_PMU_LEVELS,

@@ -30,7 +30,7 @@ static struct line {
 
 static struct arm64_pmu *const *pmu_of;
 
-static void set(unsigned int vcpu)
+static void set_line(unsigned int vcpu)
 {
 	struct line *l = &lines[vcpu];
 	bool high = l->spurious || (!l->held && arm64_pmu_line(pmu_of[vcpu]));
@@ -71,7 +71,7 @@ void arm64_deliver_take(unsigned int vcpu, bool due)
 		l->spurious = true;
 		l->causeless++;
 	}
-	set(vcpu);
+	set_line(vcpu);
 }
 
 /**
@@ -87,7 +87,7 @@ void arm64_deliver_update(unsigned int vcpu, bool flags_seen)
 		l->spurious = false;
 	if (!arm64_pmu_flagged(pmu_of[vcpu]))
 		l->held = false;
-	set(vcpu);
+	set_line(vcpu);
 }
 
 /**
@@ -98,7 +98,7 @@ void arm64_deliver_reset(unsigned int vcpu)
 {
 	lines[vcpu].held = false;
 	lines[vcpu].spurious = false;
-	set(vcpu);
+	set_line(vcpu);
 }
 
 /**

@@ -39,7 +39,7 @@ static const struct event_row {
 	{ EVENT_STALL_SLOT, ARM64_PMU_BY_KIND, ARM64_PMU_INSTRUCTIONS },
 };
 
-static const struct event_row *find(unsigned int number, unsigned int slots)
+static const struct event_row *find_event(unsigned int number, unsigned int slots)
 {
 	if (number == EVENT_STALL_SLOT && !slots)
 		return NULL;
@@ -56,7 +56,7 @@ static const struct event_row *find(unsigned int number, unsigned int slots)
  */
 bool arm64_pmu_has_event(unsigned int number, unsigned int slots)
 {
-	return find(number, slots);
+	return find_event(number, slots);
 }
 
 /* PMEVTYPER<n>_EL0.TC, D23: return the increment of a cycle with @value events */
@@ -93,7 +93,7 @@ static unsigned int threshold(unsigned int value, unsigned int th, unsigned int 
  */
 void arm64_pmu_event_select(uint64_t type, unsigned int slots, struct arm64_pmu_event *event)
 {
-	const struct event_row *row = find(type & PMEVTYPER_EVENT, slots);
+	const struct event_row *row = find_event(type & PMEVTYPER_EVENT, slots);
 	unsigned int th = type >> PMEVTYPER_TH_SHIFT & 0xfff;
 	unsigned int tc = type >> PMEVTYPER_TC_SHIFT & 7;
 

@@ -222,7 +222,7 @@ static uint64_t count_of(const struct arm64_pmu_counter *c, arm64_pmu_counts cou
 	return c->event.in * kind + (c->event.out ? c->event.out * (cycles - kind) : 0);
 }
 
-static void overflow(struct arm64_pmu *pmu, unsigned int i, uint64_t times)
+static void overflow_counter(struct arm64_pmu *pmu, unsigned int i, uint64_t times)
 {
 	const struct arm64_pmu_counter *above = &pmu->counter[i + 1];
 
@@ -255,7 +255,7 @@ bool arm64_pmu_add_steps(struct arm64_pmu *pmu, unsigned int i, uint64_t steps)
 	times = bit < 64 ? ((before & arm64_pmu_low_bits(bit)) + steps) >> bit :
 			   before + steps < before;
 	if (times)
-		overflow(pmu, i, times);
+		overflow_counter(pmu, i, times);
 	return times;
 }
 

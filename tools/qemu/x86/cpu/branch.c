@@ -68,7 +68,7 @@ static void end(struct trail *t)
 }
 
 /* Report the pending branch, if any, with its target and the ring of the target. */
-static void went(unsigned int vcpu, uint64_t to, enum x86_pmu_ring ring)
+static void report_branch(unsigned int vcpu, uint64_t to, enum x86_pmu_ring ring)
 {
 	struct trail *t = &trails[vcpu];
 	uint64_t pending = t->score->pending;
@@ -114,7 +114,7 @@ static __attribute__((noinline)) void block_begins_slowly(unsigned int vcpu, voi
 
 	if (t->score->pending) {
 		x86_branch_flush(vcpu);
-		went(vcpu, pc, trail_level((uintptr_t)userdata));
+		report_branch(vcpu, pc, trail_level((uintptr_t)userdata));
 	}
 	t->block = pc;
 	if (!t->ending && !count_follows && pmus[vcpu]->lbr.simple)
@@ -209,7 +209,7 @@ void x86_branch_exception(unsigned int vcpu, int vector, uint64_t pc, bool in_fe
 	    trail_from(t, t->score->pending) == pc)
 		t->score->pending = 0;
 	else
-		went(vcpu, pc, x86_qemu_ring(vcpu));
+		report_branch(vcpu, pc, x86_qemu_ring(vcpu));
 }
 
 /**
@@ -222,7 +222,7 @@ void x86_branch_interrupt(unsigned int vcpu, uint64_t pc)
 	if (!trail_is_on(&trails[vcpu]))
 		return;
 	x86_branch_flush(vcpu);
-	went(vcpu, pc, x86_qemu_ring(vcpu));
+	report_branch(vcpu, pc, x86_qemu_ring(vcpu));
 }
 
 /**

@@ -252,7 +252,7 @@ static size_t tail_of(const struct qemu_plugin_tb *tb)
  * its first instruction begins: between a comparison and its branch, code for the check would keep
  * QEMU from joining the two.
  */
-static void translate(struct qemu_plugin_tb *tb)
+static void instrument_block(struct qemu_plugin_tb *tb)
 {
 	struct count_block b = { .tb = tb, .level = x86_qemu_translating_ring() };
 	size_t i, n = plugin_api.tb_n_insns(tb), tail = tail_of(tb);
@@ -298,7 +298,7 @@ static void translate(struct qemu_plugin_tb *tb)
 /* ---- initialization ---- */
 
 static const struct count_config count_config = {
-	.live.translate	= translate,
+	.live.translate	= instrument_block,
 	.kinds		= X86_PMU_KINDS,
 	.levels		= X86_PMU_RINGS,
 	.instructions	= X86_PMU_INSTRUCTIONS,

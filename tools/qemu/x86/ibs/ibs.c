@@ -10,6 +10,7 @@
  */
 #include <string.h>
 
+#include "common/options.h"
 #include "x86/registers/maker.h"
 
 /* CPUID 0x8000001b, EAX */
@@ -257,11 +258,6 @@ static void tag_op(struct x86_pmu *pmu, uint64_t ip, const struct x86_pebs_acces
 	ibs->counter[X86_IBS_OP].value = 0;
 }
 
-static bool every(uint64_t n, uint64_t i)
-{
-	return n && i % n == 0;
-}
-
 /**
  * x86_ibs_step() - sample an instruction that has retired, if a unit is due
  * @pmu: the PMU of this thread's CPU; the units are up to date
@@ -278,7 +274,7 @@ bool x86_ibs_step(struct x86_pmu *pmu, uint64_t ip, const struct x86_pebs_access
 		return false;
 	if (!ibs->put_off)
 		ibs->samples++;
-	if (every(pmu->config->ibs.late, ibs->samples) && !ibs->put_off) {
+	if (fault_is_due(pmu->config->ibs.late, ibs->samples) && !ibs->put_off) {
 		ibs->put_off = true;
 		return true;
 	}

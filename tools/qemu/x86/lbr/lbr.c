@@ -11,6 +11,7 @@
  */
 #include <string.h>
 
+#include "common/options.h"
 #include "common/plugin.h"
 #include "x86/registers/maker.h"
 
@@ -230,11 +231,6 @@ static bool follow_calls(struct x86_lbr *lbr, const struct x86_lbr_branch *b)
 	}
 }
 
-static bool every(uint64_t n, uint64_t i)
-{
-	return n && i % n == 0;
-}
-
 /*
  * AMD's records show whether a branch was executed speculatively and retired: here, each
  * conditional branch that was predicted correctly.
@@ -340,9 +336,9 @@ void x86_pmu_branch(struct x86_pmu *pmu, const struct x86_lbr_branch *branch)
 	lbr->records++;
 	e = config->kind == X86_LBR_AMD ? amd_entry(branch) : intel_entry(pmu, branch);
 	lbr->cycles = branch->cycles;
-	if (every(config->lose, lbr->records))
+	if (fault_is_due(config->lose, lbr->records))
 		return;
-	if (every(config->tear, lbr->records))
+	if (fault_is_due(config->tear, lbr->records))
 		e.to = lbr->entry[lbr->top].to;
 	lbr->top = lbr->top + 1 < lbr->depth ? lbr->top + 1 : 0;
 	lbr->entry[lbr->top] = e;

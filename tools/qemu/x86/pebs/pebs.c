@@ -12,6 +12,7 @@
  */
 #include <string.h>
 
+#include "common/options.h"
 #include "x86/registers/maker.h"
 #include "x86/pebs/record.h"
 
@@ -264,11 +265,6 @@ void x86_pebs_reset(struct x86_pmu *pmu)
 
 /* ---- records ---- */
 
-static bool every(uint64_t n, uint64_t i)
-{
-	return n && i % n == 0;
-}
-
 /* Check whether a counter's record has all enabled groups, or only the basic group. */
 static bool is_adaptive(const struct x86_pmu *pmu, unsigned int i)
 {
@@ -368,14 +364,14 @@ static void make_record(struct x86_pmu *pmu, uint64_t ip, const struct x86_pebs_
 
 	if (!p->put_off)
 		p->records++;
-	if (every(config->late, p->records) && !p->put_off) {
+	if (fault_is_due(config->late, p->records) && !p->put_off) {
 		p->put_off = true;
 		return;
 	}
 	p->put_off = false;
-	notify = every(config->empty, p->records) || write_record(pmu, ip, access);
+	notify = fault_is_due(config->empty, p->records) || write_record(pmu, ip, access);
 	for (unsigned int i = 0; i < X86_PMU_COUNTERS_MAX; i++)
-		if (p->due >> i & 1 && !every(config->stale, p->records))
+		if (p->due >> i & 1 && !fault_is_due(config->stale, p->records))
 			reload(pmu, i);
 	p->due = 0;
 	if (notify)

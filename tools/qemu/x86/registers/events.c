@@ -7,8 +7,8 @@
  */
 #include "x86/registers/events.h"
 
-static const struct x86_pmu_event_row *find(const struct x86_pmu_event_row *rows, size_t len,
-					    unsigned int code, unsigned int umask)
+static const struct x86_pmu_event_row *find_event(const struct x86_pmu_event_row *rows, size_t len,
+						  unsigned int code, unsigned int umask)
 {
 	for (size_t i = 0; i < len; i++)
 		if (rows[i].code == code &&
@@ -62,7 +62,7 @@ bool x86_pmu_event_select(const struct x86_pmu_event_row *rows, size_t len, uint
 	unsigned int cmask = (selector & X86_PMU_SEL_CMASK) >> X86_PMU_SEL_CMASK_SHIFT;
 	const struct x86_pmu_event_row *found;
 
-	found = find(rows, len, x86_pmu_event_code(selector), x86_pmu_event_umask(selector));
+	found = find_event(rows, len, x86_pmu_event_code(selector), x86_pmu_event_umask(selector));
 	if (!found)
 		return false;
 

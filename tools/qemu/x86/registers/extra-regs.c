@@ -48,7 +48,7 @@ const char *x86_extra_reg_config_error(const struct x86_pmu_config *config)
 	return NULL;
 }
 
-static bool write(struct x86_pmu *pmu, enum x86_extra_reg reg, uint64_t value)
+static bool write_extra_reg(struct x86_pmu *pmu, enum x86_extra_reg reg, uint64_t value)
 {
 	if (value & ~bits_of(pmu->config, reg))
 		return false;
@@ -70,7 +70,7 @@ static bool write(struct x86_pmu *pmu, enum x86_extra_reg reg, uint64_t value)
 											\
 	bool x86_extra_reg_write_##name(struct x86_pmu *pmu, unsigned int i, uint64_t value) \
 	{										\
-		return write(pmu, X86_EXTRA_REG_##reg + i, value);			\
+		return write_extra_reg(pmu, X86_EXTRA_REG_##reg + i, value);			\
 	}
 
 EXTRA_REG_MSR(rsp_0, RSP_0)

@@ -104,7 +104,7 @@ void x86_pmu_buffer_overflow(struct x86_pmu *pmu)
 	interrupt(pmu);
 }
 
-static void overflow(struct x86_pmu *pmu, unsigned int i)
+static void overflow_counter(struct x86_pmu *pmu, unsigned int i)
 {
 	pmu->overflows++;
 	if (x86_pebs_takes(pmu, i)) {
@@ -148,7 +148,7 @@ static void take_back(struct x86_pmu *pmu, struct x86_pmu_counter *c, uint64_t n
 	c->seen = now;
 }
 
-static bool advance(struct x86_pmu *pmu, uint32_t except)
+static bool advance_counters(struct x86_pmu *pmu, uint32_t except)
 {
 	uint32_t overflowed = 0, reloaded;
 	x86_pmu_counts counts;
@@ -185,7 +185,7 @@ static bool advance(struct x86_pmu *pmu, uint32_t except)
 	/* All counters are up to date: a freeze at one overflow affects no other counter. */
 	for (unsigned int i = 0; i < X86_PMU_COUNTERS_MAX; i++)
 		if (overflowed >> i & 1)
-			overflow(pmu, i);
+			overflow_counter(pmu, i);
 
 	if (pmu->alarm_set && (int64_t)(instructions(counts) - pmu->alarm) >= 0) {
 		pmu->alarm_set = false;
@@ -204,7 +204,7 @@ static bool advance(struct x86_pmu *pmu, uint32_t except)
  */
 bool x86_pmu_advance(struct x86_pmu *pmu)
 {
-	return advance(pmu, 0);
+	return advance_counters(pmu, 0);
 }
 
 /**
@@ -261,7 +261,7 @@ static void watch_ibs(struct x86_pmu *pmu, x86_pmu_counts distance)
 }
 
 /* Set the distances after which the CPU calls x86_pmu_check(). */
-static void watch(struct x86_pmu *pmu)
+static void watch_counters(struct x86_pmu *pmu)
 {
 	x86_pmu_counts distance, counts;
 
@@ -288,7 +288,7 @@ static void watch(struct x86_pmu *pmu)
 	if (pmu->pebs.window && !pmu->pebs.near) {
 		/* The block has been executed. */
 		pmu->pebs.window = 0;
-		watch(pmu);
+		watch_counters(pmu);
 		return;
 	}
 	x86_pebs_look(pmu);
@@ -363,7 +363,7 @@ void x86_pmu_activate(struct x86_pmu *pmu)
 	if (pmu->kinds)
 		pmu->ops->need(pmu, pmu->kinds);
 	x86_lbr_update(pmu);
-	watch(pmu);
+	watch_counters(pmu);
 }
 
 /**
@@ -376,10 +376,10 @@ void x86_pmu_activate(struct x86_pmu *pmu)
 void x86_pmu_check(struct x86_pmu *pmu)
 {
 	pmu->checks++;
-	if (advance(pmu, pmu->pebs.near))
+	if (advance_counters(pmu, pmu->pebs.near))
 		x86_pmu_activate(pmu);	/* the overflow may have frozen the counters */
 	else
-		watch(pmu);
+		watch_counters(pmu);
 }
 
 /**
@@ -396,7 +396,7 @@ void x86_pmu_set_alarm(struct x86_pmu *pmu, uint64_t distance)
 	pmu->alarm = instructions(counts) + distance;
 	pmu->alarm_set = true;
 	pmu->kinds |= X86_PMU_KIND_BIT(X86_PMU_INSTRUCTIONS);
-	watch(pmu);
+	watch_counters(pmu);
 }
 
 /**
@@ -425,7 +425,7 @@ void x86_pmu_reset(struct x86_pmu *pmu)
 	x86_pebs_reset(pmu);
 	x86_ibs_reset(pmu);
 	x86_acr_reset(pmu);
-	watch(pmu);
+	watch_counters(pmu);
 }
 
 /**

@@ -30,7 +30,7 @@ static void attr_kind(struct perf_event_attr *attr, enum kind kind)
 }
 
 /* Open one event more, enabled. Return 0, or a negative errno. */
-static int add(struct group *group, enum kind kind)
+static int add_event(struct group *group, enum kind kind)
 {
 	struct perf_event_attr attr;
 	int fd;
@@ -59,7 +59,7 @@ static __attribute__((noipa)) void run_group(const struct group *group, unsigned
 	event_run_loop(group->fds[0], iterations);
 }
 
-static bool runs(const struct group *group)
+static bool group_runs(const struct group *group)
 {
 	struct event_times times = { 0 };
 
@@ -107,9 +107,9 @@ static bool fill(struct group *group, enum kind kind)
 	struct event_times times = { 0 };
 	bool all = true;
 
-	while (!add(group, kind))
+	while (!add_event(group, kind))
 		;
-	while (group->nr > 1 && !runs(group)) {
+	while (group->nr > 1 && !group_runs(group)) {
 		drop(group);
 		all = false;
 	}
@@ -125,11 +125,11 @@ static bool fill(struct group *group, enum kind kind)
 static void judge_full_group(struct group *group, enum kind kind, bool full)
 {
 	for (int i = 0; full && i < 5; i++)
-		expect_eq("one event more", -EINVAL, add(group, kind));
+		expect_eq("one event more", -EINVAL, add_event(group, kind));
 	judge_group(group);
 	event_enable(group->fds[0]);
 	drop(group);
-	expect_eq("an event in the place of one that closes", 0, add(group, kind));
+	expect_eq("an event in the place of one that closes", 0, add_event(group, kind));
 	judge_group(group);
 	close_all(group->fds, group->nr);
 }
@@ -140,7 +140,7 @@ static void judge_full_group(struct group *group, enum kind kind, bool full)
  */
 static bool has_room(struct group *group, enum kind kind)
 {
-	if (add(group, kind))
+	if (add_event(group, kind))
 		return false;
 	drop(group);
 	return true;
@@ -156,11 +156,11 @@ static void any_order(void)
 	int nr[3] = { 1, 1, 0 }, i, j;
 	bool full, room[KINDS];
 
-	if (add(&group, BRANCHES))
+	if (add_event(&group, BRANCHES))
 		kinds[2] = INSTRUCTIONS;
 	else
 		drop(&group);
-	if (add(&group, CYCLES) || add(&group, INSTRUCTIONS)) {
+	if (add_event(&group, CYCLES) || add_event(&group, INSTRUCTIONS)) {
 		ktap_fail("cycles and instructions in a group: expected two descriptors");
 		return;
 	}
@@ -179,7 +179,7 @@ static void any_order(void)
 		for (i = 0; i < 3; i++)
 			for (j = 0; j < nr[orders[order][i]]; j++)
 				expect_eq("an event of a group that fits in another order", 0,
-					  add(&group, kinds[orders[order][i]]));
+					  add_event(&group, kinds[orders[order][i]]));
 		judge_full_group(&group, group.kinds[group.nr - 1],
 				 full && !room[group.kinds[group.nr - 1]]);
 	}

@@ -36,7 +36,7 @@ static bool in_loop(u64 addr)
 	return addr >= (u64)known_loop_start && addr < (u64)known_loop_end;
 }
 
-static void look(struct found *f, const struct sample *s)
+static void look_at_sample(struct found *f, const struct sample *s)
 {
 	if (!in_loop(s->ip))
 		return;
@@ -76,7 +76,7 @@ static unsigned long listed_records(void)
 	return read_text(path, text, sizeof(text)) ? strtoul(text, NULL, 0) : 0;
 }
 
-static void run(void (*code)(void))
+static void run_code(void (*code)(void))
 {
 	if (code)
 		code();
@@ -104,10 +104,10 @@ static bool sample_branches(u64 branches, void (*code)(void), struct found *f)
 	}
 	if (!ring_map(&ring, fd, PAGES)) {
 		event_enable(fd);
-		run(code);
+		run_code(code);
 		event_disable(fd);
 		while (ring_next_sample(&ring, &attr, &s))
-			look(f, &s);
+			look_at_sample(f, &s);
 		expect_range("samples in the loop", 10, INT32_MAX, f->samples);
 	}
 	close_sampling(&ring, fd);
@@ -176,7 +176,7 @@ static void __attribute__((noinline)) outer(void)
 	asm volatile("" ::: "memory");
 }
 
-/* The calls of run(), outer(), inner(), known_loop() */
+/* The calls of run_code(), outer(), inner(), known_loop() */
 #define CALLS	4
 
 static void call_stack(void)
