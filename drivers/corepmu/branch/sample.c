@@ -322,7 +322,8 @@ void corepmu_branch_acknowledge(struct corepmu_cpu *cpuc, u64 overflowed, bool f
 {
 	const struct corepmu_branches *branches = cpuc->branches;
 
-	if (!branches->recording || branches->is_read || !(branches->wanted & COREPMU_BRANCH_KERNEL))
+	if (!branches->recording || branches->is_read ||
+	    !(branches->wanted & COREPMU_BRANCH_KERNEL))
 		return;
 	if (frozen && wants_records(cpuc, overflowed))
 		corepmu_branch_read(cpuc);

@@ -91,8 +91,8 @@ static struct attribute *corepmu_common_attrs[] = {
 
 /*
  * Hide the files if there is another driver's core PMU: perf would open its default events on both
- * PMUs. Hide alias also if no tool looks for the built-in driver's name, or if the PMU has that name
- * (standin=1).
+ * PMUs. Hide alias also if no tool looks for the built-in driver's name, or if the PMU has that
+ * name (standin=1).
  */
 static umode_t corepmu_common_is_visible(struct kobject *kobj, struct attribute *attr,
 					 int unused)

@@ -121,7 +121,7 @@ static uint32_t with_word(uint32_t kinds)
 }
 
 /* Have reached() called before a count advances by more than a distance. */
-static void watch_kind(struct counting *c, unsigned int kind, unsigned int level, uint64_t distance)
+static void watch_at(struct counting *c, unsigned int kind, unsigned int level, uint64_t distance)
 {
 	unsigned int i = index_of(kind, level);
 
@@ -150,7 +150,7 @@ void count_watch(unsigned int vcpu, const uint64_t *distance, uint32_t kinds)
 		bool far = !(kinds & bit_of(kind));
 
 		for (unsigned int level = 0; level < levels; level++)
-			watch_kind(c, kind, level, far ? FAR_AWAY : distance[kind * levels + level]);
+			watch_at(c, kind, level, far ? FAR_AWAY : distance[kind * levels + level]);
 	}
 	for (unsigned int level = 0; level < levels; level++) {
 		int64_t instructions = word_distance(c, level);

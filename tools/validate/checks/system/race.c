@@ -55,7 +55,7 @@ static int open_racing(pid_t pid, int cpu, unsigned int how)
 	return fd;
 }
 
-static bool times_advance(const int *fds, struct event_times *last, int nr)
+static bool advances(const int *fds, struct event_times *last, int nr)
 {
 	struct event_times now = { 0 };
 
@@ -156,7 +156,7 @@ static void move_in_turns(int others)
 	for (i = 0; i < 200; i++) {
 		run_on(cpus[rand() % nr_cpus]);
 		known_loop(30000);
-		if (!times_advance(fds, last, nr))
+		if (!advances(fds, last, nr))
 			break;
 	}
 	for (i = 0; i < nr; i++) {
@@ -193,7 +193,7 @@ static void turns_beside_cpus(void)
 	keep_busy(true);
 	for (i = 0; i < 5; i++) {
 		move_in_turns(crowd);
-		times_advance(fds, last, crowd * nr_cpus);
+		advances(fds, last, crowd * nr_cpus);
 	}
 	keep_busy(false);
 	close_all(fds, crowd * nr_cpus);
@@ -257,7 +257,7 @@ static void read_from_elsewhere(void)
 	keep_busy(true);
 	run_threads(read_remote, 4);
 	keep_busy(false);
-	times_advance(shared, last, nr_cpus);
+	advances(shared, last, nr_cpus);
 	for (int i = 0; i < nr_cpus; i++)
 		expect_range("counts of a busy CPU", least_of(10000, KIND(i)), INT64_MAX,
 			     last[i].count);
@@ -318,13 +318,13 @@ static void switched_from_elsewhere(void)
 	}
 	for (int i = 0; i < nr_cpus; i++) {
 		/* A virtual CPU of a busy host may run late: wait for its first count. */
-		for (tries = 0; tries < 1000 && times_advance(&shared[i], &last[i], 1) &&
-				!last[i].count; tries++)
+		for (tries = 0; tries < 1000 && advances(&shared[i], &last[i], 1) && !last[i].count;
+		     tries++)
 			usleep(10000);
 		expect_range("counts afterwards", 1, INT64_MAX, last[i].count);
 		kill(children[i], SIGKILL);
 		waitpid(children[i], NULL, 0);
-		times_advance(&shared[i], &last[i], 1);
+		advances(&shared[i], &last[i], 1);
 	}
 	close_all(shared, nr_cpus);
 	expect_each_cpu_counts();
@@ -383,7 +383,7 @@ static void count_trees(unsigned int how, bool on_cpus)
 	fflush(stdout);
 	for (i = 0; i < 4; i++) {
 		fork_tree(3);
-		times_advance(fds, last, nr);
+		advances(fds, last, nr);
 	}
 	for (i = 0; i < nr; i++)
 		sum += last[i].count;
