@@ -115,6 +115,16 @@ wordy()
 	[ "$count" -le "$1" ] || echo "the pages have $count words; at most $1"
 }
 
+# idle_edits PAGE: print commands "sed -i 'SCRIPT' FILE" of a page that change nothing
+idle_edits()
+{
+	local file script
+
+	sed -nE "s/^ *sed -i '([^']+)' ([^ ]+).*/\2\t\1/p" "$1" | while IFS=$'\t' read -r file script; do
+		! sed "$script" "$file" | cmp -s - "$file" || echo "$1: sed '$script' changes nothing in $file"
+	done
+}
+
 # other_versions: print files whose newest version is not that of dkms.conf
 other_versions()
 {
@@ -156,6 +166,10 @@ result "pages name pages that are there"
 said=$(absent_files README.md "${pages[@]}")
 [ -z "$said" ]
 result "pages name files that are there"
+
+said=$(idle_edits README.md)
+[ -z "$said" ]
+result "README's example of a change applies"
 
 said=$(cd tools/qemu || exit
        differing_options x86/x86-pmu.rst x86/options.c
