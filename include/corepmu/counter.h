@@ -143,10 +143,7 @@ corepmu_counter_value(struct corepmu_cpu *cpuc, struct perf_event *event, s64 le
 	return -max_t(s64, min_t(u64, left, corepmu_start_near_wrap), least);
 }
 
-/*
- * Set prev_count for a counter that overflows after @left counts, or earlier if it is too narrow.
- * Return the value to which the caller sets the counter.
- */
+/* Set prev_count to corepmu_counter_value(). Return the value to write to the counter. */
 static __always_inline u64
 corepmu_counter_expect(struct corepmu_cpu *cpuc, struct perf_event *event, s64 left)
 {

@@ -240,10 +240,7 @@ static __always_inline void remove_active(struct corepmu_cpu *cpuc, u64 counters
 
 static __always_inline void active_changed(struct corepmu_cpu *cpuc)
 {
-	/*
-	 * Starting a running PMU writes the changed mask. Rare: perf core usually disables the PMU
-	 * around start() and stop().
-	 */
+	/* Write the mask. Rare: perf core usually disables the PMU around start() and stop(). */
 	if (unlikely(cpuc->running))
 		corepmu_resume_cpu(cpuc, true);
 }
