@@ -86,7 +86,7 @@ static __always_inline void start_counters(struct corepmu_cpu *cpuc)
 	pmuv3_write_pmcr(cpuc->stopped_ctrl | PMCR_E);
 }
 
-/* Start the PMU after note_placement(): usually the first start after a context switch. */
+/* Start the PMU after disable_untrusted(): usually the first start after a context switch. */
 static noinline void enable_and_rewrite(struct corepmu_cpu *cpuc)
 {
 	struct corepmu *pmu = cpuc->pmu;
@@ -139,10 +139,11 @@ static __always_inline bool is_trusted(const struct corepmu_cpu *cpuc, int idx)
 }
 
 /*
- * Before an event is placed on an untrusted counter, disable all counters: other software may have
- * enabled them. The next start writes the other shared registers.
+ * Call this before an event selection is written to counter @idx. If the counter is untrusted,
+ * disable all counters, once until the next start: other software may have enabled them. The start
+ * writes the other registers that all counters share.
  */
-static __always_inline void note_placement(struct corepmu_cpu *cpuc, int idx)
+static __always_inline void disable_untrusted(struct corepmu_cpu *cpuc, int idx)
 {
 	if (is_trusted(cpuc, idx) || (cpuc->trusted_others & COREPMU_TRUST_SHARED))
 		return;
@@ -157,7 +158,7 @@ static void select_counter(struct corepmu_cpu *cpuc, int idx, u64 config)
 	if (is_trusted(cpuc, idx) && cpuc->selected[idx] == config)
 		return;
 
-	note_placement(cpuc, idx);
+	disable_untrusted(cpuc, idx);
 	cpuc->selected[idx] = config;
 	pmuv3_write_selection(idx, config);
 }
@@ -304,7 +305,7 @@ static void pmuv3_program(struct corepmu_cpu *cpuc, struct hw_perf_event *hwc, u
 	} else if (is_trusted(cpuc, idx) && *corepmu_selected(cpuc, idx) == hwc->config_base) {
 		pmuv3_write_counter(idx, value);
 	} else {
-		note_placement(cpuc, idx);
+		disable_untrusted(cpuc, idx);
 		*corepmu_selected(cpuc, idx) = hwc->config_base;
 		pmuv3_write_both(idx, hwc->config_base, value);
 	}

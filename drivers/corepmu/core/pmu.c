@@ -310,8 +310,8 @@ static noinline void event_stop_late(struct corepmu_cpu *cpuc, struct perf_event
 		corepmu_event_stop(event, PERF_EF_UPDATE);
 }
 
-/* Mark an event as stopped after its counter has stopped, and bring its count up to date. */
-static __always_inline void event_stopped(struct corepmu_cpu *cpuc, struct perf_event *event)
+/* The counter of @event has stopped: bring the count up to date, and mark @event as stopped. */
+static __always_inline void event_mark_stopped(struct corepmu_cpu *cpuc, struct perf_event *event)
 {
 	struct hw_perf_event *hwc = &event->hw;
 
@@ -336,7 +336,7 @@ void corepmu_event_stop(struct perf_event *event, int flags)
 	if (!(event->hw.state & PERF_HES_STOPPED)) {
 		remove_active(cpuc, event_counters(event));
 		active_changed(cpuc);
-		event_stopped(cpuc, event);
+		event_mark_stopped(cpuc, event);
 	}
 	corepmu_update_userpage(event);
 }
@@ -515,7 +515,7 @@ static void corepmu_event_del(struct perf_event *event, int flags)
 
 	if (!(event->hw.state & PERF_HES_STOPPED)) {
 		remove_active(cpuc, counters);
-		event_stopped(cpuc, event);
+		event_mark_stopped(cpuc, event);
 	}
 	event_unplace(cpuc, event, counters);
 	if (unlikely(event->hw.flags & COREPMU_EVENT_FEATURES))
