@@ -48,8 +48,8 @@ struct corepmu_extra_reg {
  * @pmu: the PMU
  * @used: mask of counters that hold an event, or are the lower counter of a pair
  * @active: mask of counters that must count while the PMU runs
- * @hw_active: mask of counters that are enabled in the hardware
- * @dirty: mask of counters that may still hold the value of an earlier event, if they hold no event
+ * @hw_active: mask of counters that are enabled in the hardware (arm64: or HW_ACTIVE_UNKNOWN)
+ * @dirty: mask of counters that have lost an event, and hold its value unless they are in @used
  * @trusted: mask of counters that lost their event since perf core last disabled the PMU: their
  *	selection registers still hold @selected or @shared_select. Another agent, firmware or a
  *	hypervisor may have written the other counters' registers: the backend writes these again
@@ -112,9 +112,9 @@ struct corepmu_cpu {
 };
 
 /*
- * Return @idx, a counter's number. The compiler learns its range: a kernel with UBSAN then checks
- * no shift, and no index with a mask, as below. A function with a check saves registers for its
- * call.
+ * Tell the compiler the range of @idx, a counter's number, and return @idx. In a kernel with UBSAN
+ * the compiler then omits the checks of shifts by @idx, and of indices that are masked, as below.
+ * Without the calls of these checks, a function saves fewer registers.
  */
 static __always_inline int corepmu_valid_counter(int idx)
 {
@@ -124,15 +124,16 @@ static __always_inline int corepmu_valid_counter(int idx)
 	return idx;
 }
 
+/* COREPMU_MAX_COUNTERS is a power of two. */
 #define COREPMU_COUNTER_MASK	(COREPMU_MAX_COUNTERS - 1)
 
-/* Return the place of the event on counter @idx. */
+/* Return the address of the pointer to the event on counter @idx. */
 static __always_inline struct perf_event **corepmu_event_on(struct corepmu_cpu *cpuc, int idx)
 {
 	return &cpuc->events[corepmu_valid_counter(idx) & COREPMU_COUNTER_MASK];
 }
 
-/* Return the place of the value of counter @idx's event selection register. */
+/* Return the address of the driver's copy of counter @idx's event selection. */
 static __always_inline u64 *corepmu_selected(struct corepmu_cpu *cpuc, int idx)
 {
 	return &cpuc->selected[corepmu_valid_counter(idx) & COREPMU_COUNTER_MASK];

@@ -62,11 +62,11 @@ static __always_inline void enable_counters(struct corepmu_cpu *cpuc, u64 active
 }
 
 /*
- * enable_counters() with an overflow interrupt that is an NMI. When perf core starts or stops an
- * event while the PMU runs, the NMI may come after the read of corepmu_cpu.active and before the
- * register writes. If the NMI's handler stops another event, it clears a bit of corepmu_cpu.active
- * and disables the counter. The writes here, with the old value, would enable that counter again.
- * So repeat them until corepmu_cpu.active has not changed meanwhile.
+ * enable_counters() with an overflow interrupt that is an NMI. Perf core may start or stop an
+ * event while the PMU runs. The NMI may then come after the read of corepmu_cpu.active and before
+ * the register writes. If the NMI's handler stops another event, it clears a bit of
+ * corepmu_cpu.active and disables the counter. The writes here, with the old value, would enable
+ * that counter again. So repeat them until corepmu_cpu.active has not changed meanwhile.
  */
 static __always_inline void enable_counters_nmi(struct corepmu_cpu *cpuc)
 {
@@ -104,7 +104,7 @@ static noinline void enable_and_rewrite(struct corepmu_cpu *cpuc)
 	start_counters(cpuc);
 }
 
-/* The call comes before a return: so the compiler makes a stack frame only for the call. */
+/* With a return after the call, the compiler makes a stack frame only for the call. */
 static void pmuv3_enable(struct corepmu_cpu *cpuc)
 {
 	if (cpuc->hw_active == HW_ACTIVE_UNKNOWN) {
@@ -274,7 +274,7 @@ static __always_inline bool is_rare(const struct hw_perf_event *hwc)
 	       (hwc->config_base & (PMUV3_HOST_ALONE | PMUV3_GUESTS_ALONE));
 }
 
-/* Place an event for which is_rare() is true. */
+/* Program the counter of an event for which is_rare() is true. */
 static noinline void program_rare(struct corepmu_cpu *cpuc, struct hw_perf_event *hwc, u64 value)
 {
 	int idx = hwc->idx;
@@ -335,7 +335,7 @@ static void pmuv3_reset(struct corepmu_cpu *cpuc)
 	isb();
 
 	cpuc->dirty = 0;
-	/* The next placement finds no trusted register: its start then sets hw_active. */
+	/* No counter is trusted: the next placement sets hw_active to HW_ACTIVE_UNKNOWN. */
 	cpuc->trusted = 0;
 	cpuc->trusted_others = 0;
 	pmuv3_kvm_reset();

@@ -140,9 +140,9 @@ void corepmu_branch_del(struct corepmu_cpu *cpuc, struct perf_event *event)
 			wanted |= other->hw.branch_reg.config;
 	}
 	/*
-	 * The next start of the PMU makes the hardware record fewer branches, or none. If
-	 * recording has been stopped before the last event was deleted, stop it once more: AMD's
-	 * stop() then clears the freeze bit.
+	 * The next start of the PMU makes the hardware record fewer branches, or none. If the stop
+	 * of the PMU has already stopped recording when the last event is deleted, stop recording
+	 * once more: only then AMD's stop() clears the freeze bit.
 	 */
 	if ((branches->recording && wanted != branches->wanted) || (!is_used && branches->freezes))
 		corepmu_branch_stop(cpuc);

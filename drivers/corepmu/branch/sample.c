@@ -172,7 +172,10 @@ static void hide_user(struct perf_branch_entry *entry)
 	entry->predicted = 0;
 }
 
-/* @type: COREPMU_BRANCH_*. A record of BRBE may have a more exact PERF_BR_*, of an exception. */
+/*
+ * Set the type that a sample shows. @type: one bit of COREPMU_BRANCH_*. BRBE's records of some
+ * exceptions have a more exact type already.
+ */
 static void show_type(struct perf_branch_entry *to, const struct perf_branch_entry *from, u32 type)
 {
 	to->type = from->type ?: branch_types[__ffs(type)];

@@ -189,8 +189,8 @@ static noinline bool may_hang_kernel(const struct corepmu_cpu *cpuc)
 }
 
 /*
- * The table's columns, one function each: limiter_throttles(), limiter_may_raise() and
- * limiter_may_relax().
+ * Check whether overflows took so much of the window that the limiter throttles events. This
+ * function, limiter_may_raise() and limiter_may_relax() are the columns of the table above.
  */
 static bool limiter_throttles(const struct corepmu_cpu *cpuc, u64 window)
 {
@@ -245,7 +245,7 @@ static bool limiter_may_relax(const struct corepmu_cpu *cpuc, u64 window)
  *
  * From the overflow interrupt.
  *
- * Return: the time that it counts as
+ * Return: the time to account for the interrupt
  */
 u64 corepmu_limiter_clamp(struct corepmu_limiter *limiter, u64 ns)
 {
@@ -274,14 +274,14 @@ void corepmu_limiter_decay(struct corepmu_limiter *limiter, u64 ns)
 }
 
 /**
- * corepmu_limiter_adjust() - adjust max_irq_ns to an interrupt
+ * corepmu_limiter_adjust() - adapt max_irq_ns to the time of an interrupt
  * @limiter: this CPU's limiter
  * @ns: time that the interrupt took
  *
- * Needed unless both max_irq_ns and @ns are at most COREPMU_LIMITER_MIN_IRQ_NS. From the overflow
- * interrupt.
+ * Changes nothing if max_irq_ns and @ns are at most COREPMU_LIMITER_MIN_IRQ_NS: the caller may
+ * leave out the call. From the overflow interrupt.
  *
- * Return: the time that it counts as
+ * Return: the time to account for the interrupt
  */
 noinline u64 corepmu_limiter_adjust(struct corepmu_limiter *limiter, u64 ns)
 {

@@ -77,8 +77,9 @@ noinline int corepmu_emit_with_frequency(struct perf_event *event, struct perf_s
 }
 
 /*
- * A sample goes through emit_sample(), then emit_with_features() if the event has any, then
- * emit_without_kernel() if it excludes the kernel, then emit_regs() and corepmu_emit().
+ * A sample passes these functions: emit_sample(); emit_with_features() if the event has features;
+ * emit_filtered(); emit_without_kernel() if the event excludes the interrupted kernel code;
+ * emit_regs(); corepmu_emit().
  */
 static __always_inline int emit_regs(struct perf_event *event, struct perf_sample_data *data,
 				     struct pt_regs *regs)
@@ -195,7 +196,7 @@ noinline void corepmu_late_overflow(struct corepmu_cpu *cpuc, struct perf_event 
 	emit_sample(event, &data, corepmu_counter_end_period(event), regs);
 }
 
-/* The counter of an event that does not sample overflows: the next period of its count begins. */
+/* Handle an overflow of an event that only counts: load the next period. */
 static noinline void overflow_counting(struct corepmu_cpu *cpuc, struct perf_event *event)
 {
 	if (unlikely(corepmu_hw_min_period(&event->hw) > cpuc->pmu->min_left))
@@ -237,7 +238,7 @@ void corepmu_handle_overflow(struct corepmu_cpu *cpuc, u64 overflowed)
 	for (overflowed &= cpuc->active; overflowed; overflowed &= overflowed - 1) {
 		struct perf_event *event = *corepmu_event_on(cpuc, __ffs64(overflowed));
 
-		/* The lower counter of a pair, or the self-test */
+		/* The lower counter of a pair, or a counter of the self-test */
 		if (unlikely(!event)) {
 			cpuc->stray |= overflowed & -overflowed;
 			continue;

@@ -91,7 +91,7 @@ void corepmu_rdpmc_clear(struct corepmu_cpu *cpuc)
 	if (!cpuc->dirty)
 		return;
 
-	/* The end of an event makes its counter dirty again. */
+	/* If a counter is in use, corepmu_event_del() will set its bit again. */
 	stale = cpuc->dirty & ~cpuc->used;
 	cpuc->dirty = 0;
 	if (stale)
@@ -151,9 +151,9 @@ static void update_page_here(void *data)
 
 /*
  * Update the page of an event on the event's CPU. If CPU A updates the page while CPU B starts the
- * event, both may read the same lock before they increment it. The lock then stays odd, and readers
- * wait for ever. An event without a CPU stays without one while this function holds the lock of its
- * context.
+ * event, both may read the same value of the page's lock before they increment it. The lock then
+ * stays odd, and readers wait for ever. Perf core places no event while this function holds the
+ * lock of the event's context.
  */
 static void update_mapped_page(struct perf_event *event)
 {

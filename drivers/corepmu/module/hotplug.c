@@ -154,7 +154,7 @@ static int corepmu_pm_notify(struct notifier_block *nb, unsigned long action, vo
 		fallthrough;
 	case CPU_PM_ENTER_FAILED:
 		corepmu_power_up(cpuc);
-		/* System suspend may return to a task that reads counters, without a switch to it. */
+		/* After a suspend the current task may read counters before a task switch. */
 		if (READ_ONCE(corepmu_rdpmc_in_use))
 			corepmu_rdpmc_switch(cpuc);
 		return NOTIFY_OK;

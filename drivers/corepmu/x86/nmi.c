@@ -159,7 +159,10 @@ static unsigned int handle_overflows(struct x86_desc *desc, struct corepmu_cpu *
 			 (cpuc->pmu->counters | desc->special);
 		if (!status)
 			break;
-		/* An overflow explains the NMI even if the event has been stopped since. */
+		/*
+		 * Overflows of events without features. An overflow explains the NMI even if its
+		 * event has been stopped since.
+		 */
 		if (likely(!(status & READ_ONCE(desc->special)) && !cpuc->features) &&
 		    !x86_msr_writes_are_traced()) {
 			x86_write_msr_untraced(desc->global_clear, status);

@@ -187,7 +187,7 @@ static unsigned int cycles_of(u64 info)
 	return min_t(u64, (mantissa | BIT(8)) << min(exponent - 1, 16U), U16_MAX);
 }
 
-/* Set the type of an exception for which struct perf_branch_entry has more than PERF_BR_IRQ. */
+/* Set the type of an exception if perf has a more exact type than PERF_BR_IRQ. */
 static void set_exception_type(struct perf_branch_entry *entry, u64 info)
 {
 	switch (FIELD_GET(BRBINF_TYPE, info)) {

@@ -4,12 +4,12 @@
  *
  * Two kinds of registers:
  *
- * - Legacy LBR, formats 3 to 7 of IA32_PERF_CAPABILITIES, from Nehalem and Goldmont on: a ring of
- *   records with an index (SDM volume 3, "Last Branch, Interrupt, and Exception Recording").
- *   Formats 5 and 7, Skylake's, have flags and cycles in LBR_INFO. The other formats have flags in
- *   the register of the source: format 3 (Nehalem to Ivy Bridge) the misprediction, format 4
- *   (Haswell, Broadwell) also transactions. In format 6 (Goldmont) the register of the target has
- *   the cycles (LBR_FORMAT_TIME in arch/x86/events/intel/lbr.c).
+ * - Legacy LBR, formats 3 to 7 of IA32_PERF_CAPABILITIES: a ring of records with an index (SDM
+ *   volume 3, "Last Branch, Interrupt, and Exception Recording"). Cores have it from Nehalem on,
+ *   atoms from Goldmont on. Formats 5 and 7, Skylake's, have flags and cycles in LBR_INFO. The
+ *   other formats have flags in the register of the source: format 3 (Nehalem to Ivy Bridge) the
+ *   misprediction, format 4 (Haswell, Broadwell) also transactions. In format 6 (Goldmont) the
+ *   register of the target has the cycles (LBR_FORMAT_TIME in arch/x86/events/intel/lbr.c).
  * - Architectural LBR, with CPUID.7.0:EDX[19]: record 0 is always the youngest (SDM volume 3,
  *   "Architectural Last Branch Records").
  *
@@ -74,7 +74,8 @@ u64 x86_lbr_select(u64 wanted)
  * @has_info: each record has a register LBR_INFO (formats 5 and 7)
  * @to_has_cycles: the target's register has the cycles (format 6)
  * @doubles_aborts: an abort of a transaction may have a second, younger record without the flag
- * @is_nehalem: Nehalem and Westmere: hyperthreads share LBR_SELECT, which loses calls without jumps
+ * @is_nehalem: Nehalem or Westmere: hyperthreads share LBR_SELECT, and to suppress jumps also
+ *	suppresses calls and returns
  * @from_sign: sign bit of the source's address, below the flags
  * @from_copied: bits of the source's address to copy to bits 62:61 before a write
  */
@@ -90,10 +91,10 @@ static struct lbr_ring {
 } lbr_ring;
 
 /*
- * Nehalem and Westmere (SDM volume 3, "Filtering of Last Branch Records", and nhm_lbr_sel_map[] in
- * arch/x86/events/intel/lbr.c). To suppress jumps also suppresses calls and returns. If
- * hyperthreads share the register, all of them record all branches. choose_branches() drops the
- * unwanted ones.
+ * Return the branches to record on Nehalem and Westmere (SDM volume 3, "Filtering of Last Branch
+ * Records", and nhm_lbr_sel_map[] in arch/x86/events/intel/lbr.c). There MSR_LBR_SELECT suppresses
+ * calls and returns if it suppresses jumps. If hyperthreads share the register, each of them
+ * records all branches. choose_branches() drops the unwanted records.
  */
 static u64 nehalem_wanted(u64 wanted)
 {
@@ -163,11 +164,9 @@ static void ring_clear(struct corepmu_cpu *cpuc)
 		x86_write_msr_inline(MSR_LBR_NHM_FROM + i, 0);
 }
 
-/*
- * Sign bit of the source's address below the flag of a misprediction, and below those of
- * transactions; two more bits of the sign
- */
+/* Formats 3 and 6: sign bit of the source's address, below the flag of a misprediction */
 #define FROM_SIGN		62
+/* Format 4: sign bit below the flags of transactions, and bits of the sign to copy to the flags */
 #define FROM_SIGN_TSX		60
 #define FROM_SIGN_TSX_BITS	GENMASK_ULL(60, 59)
 /* Format 6: bits of the register of the target */
@@ -313,9 +312,9 @@ static void ring_save(struct corepmu_cpu *cpuc, struct corepmu_call_stack *stack
 }
 
 /*
- * Restore the same places in the ring: user space may compare hw_idx with the last sample's. If
- * format 4's flags of transactions do not exist, the CPU records them as 0, but a write must have
- * the sign in their place (errata HSD172, HSE117, BDM127, BDF85).
+ * Restore the same places in the ring: user space may compare hw_idx with the last sample's. In
+ * format 4, a CPU without transactions records 0 in place of their flags. A write must have the
+ * sign there (errata HSD172, HSE117, BDM127, BDF85).
  */
 static void ring_restore(struct corepmu_cpu *cpuc, const struct corepmu_call_stack *stack)
 {
@@ -413,7 +412,7 @@ static bool __corepmu_init ring_answers(void)
 
 /*
  * Return the number of records, which CPUID does not report, or 0 if it is unknown: SDM volume 3,
- * table "LBR Stack Size and TOS Pointer Range". Format 3 alone does not tell the registers.
+ * table "LBR Stack Size and TOS Pointer Range". Other CPUs with format 3 may have other registers.
  */
 static unsigned int __corepmu_init ring_size(enum intel_uarch_id id, unsigned int format)
 {
