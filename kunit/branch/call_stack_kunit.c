@@ -220,8 +220,9 @@ static void call_stack_sample_at_sched_out(struct kunit *test)
 }
 
 /*
- * A source in the kernel, which has a sign: a restore writes it, but no sample shows it. Without
- * transactions, Haswell and Broadwell raise #GP if the bits of their flags lack the sign.
+ * A restore also writes a record whose source is a kernel address, with its sign bits. No sample
+ * shows this record. Haswell and Broadwell without transactions raise #GP if the bits of their
+ * flags lack the sign.
  */
 static void call_stack_restores_sign(struct kunit *test)
 {

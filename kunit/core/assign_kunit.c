@@ -455,9 +455,9 @@ static void assign_restores_after_a_pair(struct kunit *test)
 }
 
 /*
- * Expect that a set without a placement is refused soon: in under 0.1 s at least once in five tries,
- * since a busy host may stop this guest. @pairs events need a pair of the first @counters counters,
- * @either events a pair or the cycle counter, and @cycles events the cycle counter.
+ * Expect that a set without a placement is refused soon: in under 0.1 s at least once in five
+ * tries, since a busy host may stop this guest. @pairs events need a pair of the first @counters
+ * counters, @either events a pair or the cycle counter, and @cycles events the cycle counter.
  */
 static void refuses_soon(struct kunit *test, unsigned int counters, unsigned int pairs,
 			 unsigned int either, unsigned int cycles)

@@ -300,7 +300,7 @@ static void rdpmc_mapped_elsewhere(struct kunit *test)
 	expect_update(test, event, b->cpu);
 	event->oncpu = other;
 	expect_update(test, event, other);
-	/* Without a CPU, the event stays without one until the update is complete. */
+	/* If the event has no CPU, the CPU that maps the page updates it. */
 	event->oncpu = -1;
 	expect_update(test, event, b->cpu);
 
