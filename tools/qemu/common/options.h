@@ -40,7 +40,7 @@ struct option_table {
 	size_t nr_faults;
 };
 
-/* Check whether a fault of every @n-th thing is due at the thing with number @i; @n 0: never */
+/* Check whether a fault in each @n-th record or sample is due in number @i; with @n 0 never */
 static inline bool fault_is_due(uint64_t n, uint64_t i)
 {
 	return n && i % n == 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Report taken branches of arm64 vCPUs to the PMU. The part that architectures share is in pmu/trail.c.
+ * Report taken branches of arm64 vCPUs to the PMU. pmu/trail.c has what architectures share.
  *
  * If a level's branches are not reported, its blocks do not call back, except for the block that an
  * exception returns to. QEMU's function that delivers exceptions reports them.

@@ -139,7 +139,8 @@ static bool is_certain(unsigned int class)
 /* Check whether a block that ends with an instruction is certain to end at its own level. */
 static bool stays(unsigned int class)
 {
-	return class & ARM64_INSN_SIMPLE || (class & ARM64_INSN_BRANCH && !(class & ARM64_INSN_ERET));
+	return class & ARM64_INSN_SIMPLE ||
+	       (class & ARM64_INSN_BRANCH && !(class & ARM64_INSN_ERET));
 }
 
 /* Return the index of the block's tail: the instructions at the end that are certain to execute. */

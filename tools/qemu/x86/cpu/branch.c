@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Report taken branches of x86 vCPUs to the PMU. The part that architectures share is in pmu/trail.c.
+ * Report taken branches of x86 vCPUs to the PMU. pmu/trail.c has what architectures share.
  *
  * If a ring's branches are not reported, its blocks do not call back. Blocks that end with a far
  * branch do: the branch may end in another ring, and then its address is needed. QEMU's functions

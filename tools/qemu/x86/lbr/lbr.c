@@ -46,8 +46,8 @@
 #define INFO_MISPREDICTED	(UINT64_C(1) << 63)
 
 /*
- * MSR_LASTBRANCH_x_FROM_IP of Haswell and Broadwell: MISPRED, and IN_TSX and TSX_ABORT. Without
- * TSX, which QEMU lacks, the CPU records 0 in the last two, but a write must have the sign there
+ * MSR_LASTBRANCH_x_FROM_IP of Haswell and Broadwell: MISPRED, and IN_TSX and TSX_ABORT. QEMU lacks
+ * TSX. Without TSX the CPU records 0 in the last two bits, but a write must have the sign there
  * (Intel's specification updates, errata HSD172 and BDM127).
  */
 #define FROM_MISPREDICTED	(UINT64_C(1) << 63)

@@ -57,8 +57,8 @@ static bool write_extra_reg(struct x86_pmu *pmu, enum x86_extra_reg reg, uint64_
 }
 
 /*
- * Define a row of extra registers that begins with @reg: its @present, x86_extra_reg_has_NAME(), its
- * @read, x86_extra_reg_read_NAME(), and its @write, x86_extra_reg_write_NAME().
+ * Define a row of extra registers that begins with @reg: its @present, x86_extra_reg_has_NAME(),
+ * its @read, x86_extra_reg_read_NAME(), and its @write, x86_extra_reg_write_NAME().
  */
 #define EXTRA_REG_MSR(name, reg)							\
 	bool x86_extra_reg_has_##name(const struct x86_pmu_config *config)		\
