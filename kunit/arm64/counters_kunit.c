@@ -353,6 +353,31 @@ static void pmuv3_stop_beside_add(struct kunit *test)
 	}
 }
 
+/*
+ * Perf core may place events on a CPU that comes online before the driver resets its registers. The
+ * counters then overflow at their full widths, too.
+ */
+static void pmuv3_starts_before_reset(struct kunit *test)
+{
+	const struct testbed *testbed = testbed_by_name("pmuv3p5");
+	struct corepmu_cpu *cpuc;
+	struct corepmu *pmu;
+	unsigned long flags;
+
+	testbed->ops->power_on(testbed);
+	pmu = testbed->ops->start(testbed);
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, pmu);
+	corepmu_use_backend(pmu->backend);
+	model_forget();
+	local_irq_save(flags);
+	cpuc = this_cpu_ptr(pmu->cpu);
+	corepmu_start_cpu(cpuc);
+	corepmu_stop_cpu(cpuc);
+	local_irq_restore(flags);
+	expect_accesses(test, "isb PMCR=c1 PMCR=c0 isb");
+	testbed->ops->end(pmu);
+}
+
 static void pmuv3_describes(struct kunit *test)
 {
 	static const struct {
@@ -481,6 +506,7 @@ static struct kunit_case pmuv3_cases[] = {
 	KUNIT_CASE(pmuv3_resets),
 	KUNIT_CASE(pmuv3_reset_forgets),
 	KUNIT_CASE(pmuv3_stop_beside_add),
+	KUNIT_CASE(pmuv3_starts_before_reset),
 	KUNIT_CASE(pmuv3_describes),
 	KUNIT_CASE(pmuv3_events),
 	KUNIT_CASE(pmuv3_irq_of_other_cpu),

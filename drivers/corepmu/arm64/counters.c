@@ -322,7 +322,6 @@ static void pmuv3_reset(struct corepmu_cpu *cpuc)
 	struct corepmu *pmu = cpuc->pmu;
 
 	/* Enables, flags and event types are unknown after a reset (D13.1). */
-	cpuc->stopped_ctrl = to_pmuv3(pmu)->pmcr;
 	pmuv3_write_pmcr(cpuc->stopped_ctrl | PMCR_P | PMCR_C);
 	pmuv3_write_pmcntenclr(pmu->counters);
 	pmuv3_write_pmintenclr(pmu->counters);

@@ -65,7 +65,7 @@ int __corepmu_init pmuv3_describe(struct pmuv3 *pmuv3)
 	u64 pfr0, ceid0, ceid1, event_counters;
 	unsigned int nr;
 	bool wide;
-	int idx;
+	int cpu, idx;
 
 	/* D23.7: 0xf is an IMPLEMENTATION DEFINED PMU, not PMUv3. */
 	pmuv3->pmuver = FIELD_GET(DFR0_PMUVER, pmuv3_read_dfr0());
@@ -90,6 +90,9 @@ int __corepmu_init pmuv3_describe(struct pmuv3 *pmuv3)
 		pmuv3->pmcr |= PMCR_LP;
 	else
 		pmu->pair_counters = event_counters & PMUV3_ODD_COUNTERS;
+	/* Perf core may place events on a CPU before its first reset: see corepmu_cpu_online(). */
+	for_each_possible_cpu(cpu)
+		per_cpu_ptr(pmu->cpu, cpu)->stopped_ctrl = pmuv3->pmcr;
 
 	pmu->pair_width = 64;
 	for (idx = 0; idx < PMUV3_MAX_EVENT_COUNTERS; idx++)
