@@ -48,7 +48,7 @@ struct corepmu_extra_reg {
  * @pmu: the PMU
  * @used: mask of counters that hold an event, or are the lower counter of a pair
  * @active: mask of counters that must count while the PMU runs
- * @hw_active: mask of counters that are enabled in the hardware (arm64: or HW_ACTIVE_UNKNOWN)
+ * @hw_active: mask of counters that are enabled in the hardware (arm64: or HW_ACTIVE_REWRITE)
  * @dirty: mask of counters that have lost an event, and hold its value unless they are in @used
  * @trusted: mask of counters that lost their event since perf core last disabled the PMU: their
  *	selection registers still hold @selected or @shared_select. Another agent, firmware or a

@@ -43,11 +43,10 @@
 /* Registers */
 
 /*
- * Value of corepmu_cpu.hw_active after an event was placed on a counter whose registers other
- * software may have written. All counters are disabled; the next start writes the other registers
- * that all counters share.
+ * Value of corepmu_cpu.hw_active between disable_untrusted() and the next start of the PMU. All
+ * counters are disabled; the start writes the other registers that all counters share.
  */
-#define HW_ACTIVE_UNKNOWN	(~0ULL)
+#define HW_ACTIVE_REWRITE	(~0ULL)
 
 static __always_inline void enable_counters(struct corepmu_cpu *cpuc, u64 active)
 {
@@ -107,7 +106,7 @@ static noinline void enable_and_rewrite(struct corepmu_cpu *cpuc)
 /* With a return after the call, the compiler makes a stack frame only for the call. */
 static void pmuv3_enable(struct corepmu_cpu *cpuc)
 {
-	if (cpuc->hw_active == HW_ACTIVE_UNKNOWN) {
+	if (cpuc->hw_active == HW_ACTIVE_REWRITE) {
 		enable_and_rewrite(cpuc);
 		return;
 	}
@@ -117,7 +116,7 @@ static void pmuv3_enable(struct corepmu_cpu *cpuc)
 
 static void pmuv3_enable_nmi(struct corepmu_cpu *cpuc)
 {
-	if (cpuc->hw_active == HW_ACTIVE_UNKNOWN) {
+	if (cpuc->hw_active == HW_ACTIVE_REWRITE) {
 		enable_and_rewrite(cpuc);
 		return;
 	}
@@ -139,9 +138,9 @@ static __always_inline bool is_trusted(const struct corepmu_cpu *cpuc, int idx)
 }
 
 /*
- * Call this before an event selection is written to counter @idx. If the counter is untrusted,
- * disable all counters, once until the next start: other software may have enabled them. The start
- * writes the other registers that all counters share.
+ * Prepare for writing an event selection to counter @idx. If the counter is untrusted, other
+ * software may have enabled counters: disable all of them, once until the next start of the PMU.
+ * That start writes the other registers that all counters share.
  */
 static __always_inline void disable_untrusted(struct corepmu_cpu *cpuc, int idx)
 {
@@ -150,7 +149,7 @@ static __always_inline void disable_untrusted(struct corepmu_cpu *cpuc, int idx)
 
 	cpuc->trusted_others |= COREPMU_TRUST_SHARED;
 	pmuv3_write_pmcntenclr(cpuc->pmu->counters);
-	cpuc->hw_active = HW_ACTIVE_UNKNOWN;
+	cpuc->hw_active = HW_ACTIVE_REWRITE;
 }
 
 static void select_counter(struct corepmu_cpu *cpuc, int idx, u64 config)
@@ -334,7 +333,7 @@ static void pmuv3_reset(struct corepmu_cpu *cpuc)
 	isb();
 
 	cpuc->dirty = 0;
-	/* No counter is trusted: the next placement sets hw_active to HW_ACTIVE_UNKNOWN. */
+	/* No counter is trusted: the next placement sets hw_active to HW_ACTIVE_REWRITE. */
 	cpuc->trusted = 0;
 	cpuc->trusted_others = 0;
 	pmuv3_kvm_reset();
