@@ -47,8 +47,6 @@ struct corepmu_limiter {
 };
 
 u64 corepmu_limiter_adjust(struct corepmu_limiter *limiter, u64 ns);
-u64 corepmu_limiter_clamp(struct corepmu_limiter *limiter, u64 ns);
-void corepmu_limiter_decay(struct corepmu_limiter *limiter, u64 ns);
 void corepmu_limiter_exclude_irq(struct corepmu_cpu *cpuc);
 void corepmu_limiter_end_window(struct corepmu_cpu *cpuc, u64 ns);
 

@@ -536,7 +536,7 @@ static void limiter_clamps(struct kunit *test)
 {
 	struct corepmu_limiter limiter = { .window = 1000, .max_irq_ns = 200000 };
 
-	KUNIT_EXPECT_EQ(test, corepmu_limiter_clamp(&limiter, 500000), 200000);
+	KUNIT_EXPECT_EQ(test, corepmu_limiter_adjust(&limiter, 500000), 200000);
 	KUNIT_EXPECT_EQ(test, limiter.window, 301000);
 	KUNIT_EXPECT_EQ(test, limiter.max_irq_ns, 300000);
 }
@@ -546,12 +546,12 @@ static void limiter_decays(struct kunit *test)
 {
 	struct corepmu_limiter limiter = { .max_irq_ns = 300000 };
 
-	corepmu_limiter_decay(&limiter, 75000);
+	corepmu_limiter_adjust(&limiter, 75000);
 	KUNIT_EXPECT_EQ(test, limiter.max_irq_ns, 300000);
-	corepmu_limiter_decay(&limiter, 74999);
+	corepmu_limiter_adjust(&limiter, 74999);
 	KUNIT_EXPECT_EQ(test, limiter.max_irq_ns, 262500);
 	limiter.max_irq_ns = 151000;
-	corepmu_limiter_decay(&limiter, 0);
+	corepmu_limiter_adjust(&limiter, 0);
 	KUNIT_EXPECT_EQ(test, limiter.max_irq_ns, 150000);
 }
 

@@ -238,16 +238,11 @@ static bool limiter_may_relax(const struct corepmu_cpu *cpuc, u64 window)
 	return limiter->busy_ns < window / part && limiter->min_left > cpuc->pmu->min_left;
 }
 
-/**
- * corepmu_limiter_clamp() - shorten the time of an interrupt that took longer than max_irq_ns
- * @limiter: this CPU's limiter
- * @ns: time that the interrupt took
- *
- * From the overflow interrupt.
- *
- * Return: the time to account for the interrupt
+/*
+ * Shorten the time of an interrupt that took longer than max_irq_ns. Return the time to account for
+ * the interrupt.
  */
-u64 corepmu_limiter_clamp(struct corepmu_limiter *limiter, u64 ns)
+static u64 limiter_clamp(struct corepmu_limiter *limiter, u64 ns)
 {
 	u64 max_irq_ns = limiter->max_irq_ns;
 
@@ -257,14 +252,8 @@ u64 corepmu_limiter_clamp(struct corepmu_limiter *limiter, u64 ns)
 	return max_irq_ns;
 }
 
-/**
- * corepmu_limiter_decay() - shrink a max_irq_ns that has grown, after a short interrupt
- * @limiter: this CPU's limiter
- * @ns: time that the interrupt took
- *
- * From the overflow interrupt.
- */
-void corepmu_limiter_decay(struct corepmu_limiter *limiter, u64 ns)
+/* Shrink a max_irq_ns that has grown, after a short interrupt. */
+static void limiter_decay(struct corepmu_limiter *limiter, u64 ns)
 {
 	u64 max_irq_ns = limiter->max_irq_ns;
 
@@ -286,9 +275,9 @@ void corepmu_limiter_decay(struct corepmu_limiter *limiter, u64 ns)
 noinline u64 corepmu_limiter_adjust(struct corepmu_limiter *limiter, u64 ns)
 {
 	if (ns > limiter->max_irq_ns)
-		return corepmu_limiter_clamp(limiter, ns);
+		return limiter_clamp(limiter, ns);
 
-	corepmu_limiter_decay(limiter, ns);
+	limiter_decay(limiter, ns);
 	return ns;
 }
 
