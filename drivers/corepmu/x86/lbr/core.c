@@ -363,6 +363,12 @@ static struct corepmu_branch_backend ring_backend = {
 
 /* Probing */
 
+/* HLE marks branches as in a transaction, too. */
+static bool __corepmu_init has_transactions(void)
+{
+	return boot_cpu_has(X86_FEATURE_RTM) || boot_cpu_has(X86_FEATURE_HLE);
+}
+
 /**
  * x86_lbr_setup() - set up branch records of a PMU
  * @desc: the PMU description
@@ -380,8 +386,7 @@ int __corepmu_init x86_lbr_setup(struct x86_desc *desc, struct corepmu_branch_ba
 	unsigned int version = FIELD_GET(EAX_VERSION, cpuid_eax(CPUID_ARCH_PERFMON));
 
 	backend->offers = COREPMU_BRANCH_KERNEL | (offers & COREPMU_BRANCH_CALL_STACK);
-	/* HLE marks branches as in a transaction, too. */
-	backend->never_in_tx = !boot_cpu_has(X86_FEATURE_RTM) && !boot_cpu_has(X86_FEATURE_HLE);
+	backend->never_in_tx = !has_transactions();
 	if ((offers & COREPMU_BRANCH_ANY_TX) && boot_cpu_has(X86_FEATURE_RTM))
 		backend->offers |= COREPMU_BRANCH_ANY_TX;
 	backend->freeze_ends = version < VERSION_STATUS_FREEZES;
@@ -433,8 +438,6 @@ static unsigned int __corepmu_init ring_size(enum intel_uarch_id id, unsigned in
 static void __corepmu_init describe_ring(enum intel_uarch_id id, unsigned int format,
 					 unsigned int nr)
 {
-	bool has_tsx = boot_cpu_has(X86_FEATURE_RTM) || boot_cpu_has(X86_FEATURE_HLE);
-
 	lbr_ring = (struct lbr_ring) {
 		.nr = nr,
 		.mask = nr - 1,
@@ -446,7 +449,7 @@ static void __corepmu_init describe_ring(enum intel_uarch_id id, unsigned int fo
 	};
 	if (format == LBR_FORMAT_FLAGS_TSX) {
 		lbr_ring.from_sign = FROM_SIGN_TSX;
-		lbr_ring.from_copied = has_tsx ? 0 : FROM_SIGN_TSX_BITS;
+		lbr_ring.from_copied = has_transactions() ? 0 : FROM_SIGN_TSX_BITS;
 	}
 }
 
