@@ -140,9 +140,9 @@ void corepmu_branch_del(struct corepmu_cpu *cpuc, struct perf_event *event)
 			wanted |= other->hw.branch_reg.config;
 	}
 	/*
-	 * The next start of the PMU makes the hardware record fewer branches, or none. If the stop
-	 * of the PMU has already stopped recording when the last event is deleted, stop recording
-	 * once more: only then AMD's stop() clears the freeze bit.
+	 * The next start of the PMU makes the hardware record fewer branches, or none. For the last
+	 * event, stop recording even if the stop of the PMU has done so: AMD's stop() clears the
+	 * freeze bit only while no event has branch records.
 	 */
 	if ((branches->recording && wanted != branches->wanted) || (!is_used && branches->freezes))
 		corepmu_branch_stop(cpuc);

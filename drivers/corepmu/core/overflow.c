@@ -196,7 +196,10 @@ noinline void corepmu_late_overflow(struct corepmu_cpu *cpuc, struct perf_event 
 	emit_sample(event, &data, corepmu_counter_end_period(event), regs);
 }
 
-/* Handle an overflow of an event that only counts: load the next period. */
+/*
+ * Handle an overflow of an event that only counts: load the next period. The code of
+ * corepmu_counter_next_period(), which is inline, would be larger here.
+ */
 static noinline void overflow_counting(struct corepmu_cpu *cpuc, struct perf_event *event)
 {
 	if (unlikely(corepmu_hw_min_period(&event->hw) > cpuc->pmu->min_left))

@@ -76,7 +76,7 @@ bool x86_guest_exit_is_missing(void)
 }
 
 /**
- * x86_guest_update() - end a guest whose kvm_exit is missing, see x86_guest_exit_is_missing()
+ * x86_guest_update() - forget a kvm_entry that has no kvm_exit, see x86_guest_exit_is_missing()
  *
  * IRQs off, or NMI.
  *

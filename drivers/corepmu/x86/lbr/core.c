@@ -74,8 +74,8 @@ u64 x86_lbr_select(u64 wanted)
  * @has_info: each record has a register LBR_INFO (formats 5 and 7)
  * @to_has_cycles: the target's register has the cycles (format 6)
  * @doubles_aborts: an abort of a transaction may have a second, younger record without the flag
- * @is_nehalem: Nehalem or Westmere: hyperthreads share LBR_SELECT, and to suppress jumps also
- *	suppresses calls and returns
+ * @is_nehalem: Nehalem or Westmere: hyperthreads share LBR_SELECT, and its bits that suppress jumps
+ *	also suppress calls and returns
  * @from_sign: sign bit of the source's address, below the flags
  * @from_copied: bits of the source's address to copy to bits 62:61 before a write
  */
@@ -192,9 +192,9 @@ static unsigned int ring_at(unsigned int top, unsigned int i)
 }
 
 /*
- * Read the records of a ring without LBR_INFO. Return the number of records. The flags of the
- * source's register have the positions of those of LBR_INFO. If an abort has two records, the
- * younger one is dropped, as with lbr_double_abort of arch/x86/events/intel/lbr.c.
+ * Read the records of a ring without LBR_INFO. Return the number of records. The source's register
+ * has the flags in the same bits as LBR_INFO. If an abort has two records, drop the younger one, as
+ * with lbr_double_abort in arch/x86/events/intel/lbr.c.
  */
 static noinline unsigned int read_without_info(struct corepmu_cpu *cpuc,
 					       struct corepmu_branch_list *list, unsigned int top)

@@ -52,7 +52,7 @@ static inline void x86_lbr_put_entry(struct corepmu_branch_list *list, unsigned 
 	entry->words[COREPMU_BRANCH_BITS] = bits;
 }
 
-/* Keep samples, also an NMI's, from showing the records; the next start of the PMU clears them. */
+/* Hide the records from all samples, also in an NMI, until the PMU's next start clears them. */
 static inline void x86_lbr_disown(struct corepmu_branches *branches)
 {
 	branches->task = NULL;
