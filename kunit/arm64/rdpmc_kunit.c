@@ -119,8 +119,8 @@ static void end_task_event(struct perf_event *event)
 }
 
 /*
- * A power-down of the CPU loses PMUSERENR_EL0 and PMUACR_EL1. The task that is current then, which
- * wrote to /sys/power/state, can read its counters again without a task switch.
+ * A power-down of the CPU loses PMUSERENR_EL0 and PMUACR_EL1. Afterwards the current task, which
+ * wrote to /sys/power/state, can read its counters without a task switch.
  */
 static void rdpmc_arm64_power(struct kunit *test)
 {

@@ -221,8 +221,8 @@ static void call_stack_sample_at_sched_out(struct kunit *test)
 
 /*
  * A restore also writes a record whose source is a kernel address, with its sign bits. No sample
- * shows this record. Haswell and Broadwell without transactions raise #GP if the bits of their
- * flags lack the sign.
+ * shows this record. Without TSX, Haswell and Broadwell raise #GP if the bits for the flags of TSX
+ * lack the sign.
  */
 static void call_stack_restores_sign(struct kunit *test)
 {

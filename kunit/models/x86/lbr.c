@@ -352,8 +352,8 @@ static void pop_call(struct x86_model *m)
 	}
 }
 
-/* Write the next record of a ring; @flags: as of LBR_INFO */
-static void push(struct x86_model *m, u64 from, u64 to, u64 flags)
+/* Write the next record of a ring. @flags: MISPRED and the flags of TSX, as in LBR_INFO; cycles */
+static void push_record(struct x86_model *m, u64 from, u64 to, u64 flags)
 {
 	const struct x86_model_cpu *cpu = x86_model_this();
 	struct x86_model_lbr *record;
@@ -392,10 +392,10 @@ void x86_model_branch(u64 from, u64 to, enum x86_model_branch type, u64 flags)
 	}
 
 	if (!x86_model_this()->amd && !x86_model_this()->arch_lbr) {
-		push(m, from, to, flags);
-		/* A second record without the flag: lbr_double_abort in arch/x86/events/intel/ */
+		push_record(m, from, to, flags);
+		/* A record without the flag: lbr_double_abort in arch/x86/events/intel/lbr.c */
 		if (x86_model_this()->model == MODEL_HASWELL && (flags & FROM_ABORT))
-			push(m, from, to, flags & ~FROM_ABORT);
+			push_record(m, from, to, flags & ~FROM_ABORT);
 		return;
 	}
 	if (x86_model_this()->amd) {

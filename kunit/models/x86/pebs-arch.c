@@ -194,7 +194,7 @@ bool pebs_arch_model_write(struct x86_model *m, u32 msr, u64 value)
 	}
 }
 
-static u64 *start_fragment(u64 *start, u64 *end, u64 format)
+static u64 *start_piece(u64 *start, u64 *end, u64 format)
 {
 	start[0] = format | (end - start) * sizeof(u64);
 	start[1] = 0;
@@ -275,14 +275,14 @@ static size_t write_record(const struct x86_model *m, u64 *start, u64 counters, 
 	u64 *at = start;
 
 	if (m->pebs_records & 1) {
-		at = start_fragment(at, at + 2, 0);
-		at = start_fragment(at, put_basic(m, at + 2, counters),
-				    GROUP_BASIC | MODE_64BIT | (groups ? CONTINUED : 0));
+		at = start_piece(at, at + 2, 0);
+		at = start_piece(at, put_basic(m, at + 2, counters),
+				 GROUP_BASIC | MODE_64BIT | (groups ? CONTINUED : 0));
 		if (groups)
-			at = start_fragment(at, put_groups(m, at + 2, groups), groups | MODE_64BIT);
+			at = start_piece(at, put_groups(m, at + 2, groups), groups | MODE_64BIT);
 	} else {
-		at = start_fragment(at, put_groups(m, put_basic(m, at + 2, counters), groups),
-				    GROUP_BASIC | groups | MODE_64BIT);
+		at = start_piece(at, put_groups(m, put_basic(m, at + 2, counters), groups),
+				 GROUP_BASIC | groups | MODE_64BIT);
 	}
 
 	return (at - start) * sizeof(u64);
