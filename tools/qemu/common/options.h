@@ -40,7 +40,7 @@ struct option_table {
 	size_t nr_faults;
 };
 
-/* Check whether a fault in each @n-th record or sample is due in number @i; with @n 0 never */
+/* Check whether record or sample number @i has a fault that each @n-th one has; @n 0: none has. */
 static inline bool fault_is_due(uint64_t n, uint64_t i)
 {
 	return n && i % n == 0;

@@ -431,17 +431,11 @@ static bool is_valid_from(const struct x86_pmu *pmu, uint64_t value)
 	       (value & FROM_SIGN) == FROM_SIGN;
 }
 
-static bool is_valid_to(const struct x86_pmu *pmu, uint64_t value)
-{
-	(void)pmu;
-	(void)value;
-	return true;
-}
-
-#define is_valid_info	is_valid_to
-
-/* Define x86_lbr_read_FIELD() and x86_lbr_write_FIELD() for a field of the records. */
-#define RECORD_MSR(field)								\
+/*
+ * Define x86_lbr_read_FIELD() and x86_lbr_write_FIELD() for a field of the records. The write
+ * faults unless @is_valid.
+ */
+#define RECORD_MSR(field, is_valid)							\
 	bool x86_lbr_read_##field(struct x86_pmu *pmu, unsigned int i, uint64_t *value)	\
 	{										\
 		const struct x86_lbr_entry *e = entry_of(pmu, i);			\
@@ -454,13 +448,13 @@ static bool is_valid_to(const struct x86_pmu *pmu, uint64_t value)
 	{										\
 		struct x86_lbr_entry *e = entry_of(pmu, i);				\
 											\
-		if (!is_valid_##field(pmu, value))					\
+		if (!(is_valid))							\
 			return false;							\
 		if (e)									\
 			e->field = value;						\
 		return true;								\
 	}
 
-RECORD_MSR(from)
-RECORD_MSR(to)
-RECORD_MSR(info)
+RECORD_MSR(from, is_valid_from(pmu, value))
+RECORD_MSR(to, true)
+RECORD_MSR(info, true)
