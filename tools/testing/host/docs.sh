@@ -115,11 +115,12 @@ wordy()
 	[ "$count" -le "$1" ] || echo "the pages have $count words; at most $1"
 }
 
-# idle_edits PAGE: print commands "sed -i 'SCRIPT' FILE" of a page that change nothing
+# idle_edits PAGE: print commands "sed -i 'SCRIPT' FILE" of a page that change nothing, and a page without any
 idle_edits()
 {
 	local file script
 
+	grep -qE "^ *sed -i '[^']+' [^ ]+" "$1" || echo "$1 has no command sed -i 'SCRIPT' FILE"
 	sed -nE "s/^ *sed -i '([^']+)' ([^ ]+).*/\2\t\1/p" "$1" | while IFS=$'\t' read -r file script; do
 		! sed "$script" "$file" | cmp -s - "$file" || echo "$1: sed '$script' changes nothing in $file"
 	done
