@@ -94,8 +94,8 @@ apt_open() {
 		APT_OUTERMOST=1
 	fi
 	mkdir -p "$dir/archives/partial" "$dir/etc"
-	# Begin with the package lists of this machine's own apt: apt-get update fetches only lists that the archive
-	# has changed since.
+	# Begin with the package lists of this machine's own apt: apt-get update then fetches only the lists that
+	# have changed in the archive.
 	if [ ! -d "$dir/lists" ]; then
 		mkdir -p "$dir/lists/partial"
 		eval "$(apt-config shell lists Dir::State::lists/d)"

@@ -175,7 +175,7 @@ unpack three usr/bin/three
 [ $status -ne 0 ] && said "archive has no package three for bookworm-$deb"
 result "a package that the archive lacks is named"
 
-# A program that loads a library of the package libunused, which is not a library.
+# The program loads libunused.so. The package libunused lacks this file.
 echo 'int unused(void) { return 0; }' | gcc -shared -fPIC -nostdlib -x c -o "$work/libunused.so" -
 gcc -shared -nostdlib -Wl,--no-as-needed -o "$work/loads" -L"$work" -lunused
 package libunused 1.0

@@ -88,7 +88,7 @@ extras_go_on()
 	over_sleep perf record -C 0 -o /tmp/perf.data "$@" || return 1
 	said=$(perf script -i /tmp/perf.data -F comm,ip,brstack 2>/dev/null)
 	rm -f /tmp/perf.data
-	# The workload's last switch drains large PEBS; the task may have no PID any more then (-1).
+	# The workload's last task switch drains large PEBS: by then the task may have lost its PID (-1).
 	expect_range "samples of what ran afterwards" 10 1000000 \
 		"$(echo "$said" | grep -cE '^ *(workload|:-1) ')" || return 1
 	case " $* " in

@@ -17,7 +17,7 @@
 #define WHY_NO_CALLS		"records of BRBE do not follow calls"
 #define WHY_NO_TX		"records of BRBE do not show transactions"
 #else
-/* Intel's have cycles from Skylake on; Haswell is the earlier one among the virtual CPUs. */
+/* Intel's records have cycles from Skylake on; the only older virtual CPU is Haswell. */
 #define HAS_CYCLES		(!arch_is_amd() && !__builtin_cpu_is("haswell"))
 #define USUAL_DEPTH		(arch_is_amd() ? 16 : 32)
 #define WHY_NO_CALLS		(arch_is_amd() ? "AMD's records do not follow calls" : NULL)
